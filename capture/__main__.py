@@ -1,0 +1,5 @@
+"""`python -m capture`: the same as the console script `capture`."""
+
+from capture.cli import main
+
+main()

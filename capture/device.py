@@ -1,0 +1,58 @@
+"""The device that torch computes on: which one, what it is called, how to time it."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capture.errors import capture_extra
+
+if TYPE_CHECKING:
+    import torch
+
+
+def default_device() -> torch.device:
+    """The accelerator that torch finds (CUDA, ROCm, XPU, ...), else the CPU."""
+    with capture_extra():
+        import torch
+    return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+
+
+def device_name(device: torch.device) -> str:
+    """The model of `device`, e.g. `NVIDIA H200`; its type where the driver does not tell."""
+    import torch
+
+    if device.type == "cpu":
+        return _cpu_model()
+    module = torch.get_device_module(device)
+    if hasattr(module, "get_device_name"):
+        return str(module.get_device_name(device))
+    return device.type
+
+
+@contextmanager
+def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
+    """Append the time of the body to `times_ns`, in ns, from an idle device to an idle device."""
+    _synchronize(device)
+    start_ns = time.perf_counter_ns()
+    yield
+    _synchronize(device)
+    times_ns.append(time.perf_counter_ns() - start_ns)
+
+
+def _synchronize(device: torch.device) -> None:
+    import torch
+
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+
+
+def _cpu_model() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, "") or platform.processor() or platform.machine()

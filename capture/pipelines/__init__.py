@@ -1,0 +1,1 @@
+"""The pipelines that `capture` can build, one module a model family."""

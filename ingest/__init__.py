@@ -1,0 +1,29 @@
+"""tracehouse's database: profiles in, Parquet tables and DuckDB views out.
+
+    import ingest
+    connection = ingest.connect("store")
+    connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
+"""
+
+from pathlib import Path
+
+import duckdb
+
+from ingest.catalog import create_views
+from ingest.errors import IngestError
+from ingest.run import RunLabels
+from ingest.store import Store, default_store
+
+__all__ = ["IngestError", "RunLabels", "Store", "connect", "default_store"]
+
+
+def connect(store: str | Path | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection, in memory, with every table and view of the store.
+
+    Without `store`: `TRACEHOUSE_STORE`, else `./store`. A store that does not exist is created
+    empty. Raises StoreError where that is not possible.
+    """
+    opened = Store(store or default_store())
+    connection = duckdb.connect()
+    create_views(connection, opened.path)
+    return connection

@@ -1,0 +1,1 @@
+"""Input formats: one module each, turning a file into Arrow batches and metadata, nothing else."""

@@ -1,0 +1,244 @@
+"""Kineto chrome traces (torch.profiler, libkineto): a stream of events, and the metadata around it.
+
+The file is never held whole. Blocks of the decompressed JSON are cut between the objects of
+`traceEvents` by vectorised byte comparison and handed on as Arrow string views into the block,
+so no byte is copied; DuckDB parses them. A cut can be wrong only inside an object (an array of
+objects in `args`), and then both pieces are invalid JSON, which `stage.py` joins again.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ingest.errors import ProfileError
+from ingest.formats.files import open_decompressed
+
+BLOCK_BYTES = 16 << 20
+HEAD_LIMIT_BYTES = 64 << 20
+EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+AFTER_ARRAY = re.compile(rb'\s*(?:,\s*"|\}|$)')
+WHITESPACE = b" \t\r\n"
+OPEN, CLOSE, END, COMMA, SPACE = b"{"[0], b"}"[0], b"]"[0], b","[0], b" "[0]
+
+EVENT_SCHEMA = pa.schema(
+    [("ordinal", pa.int64()), ("offset", pa.int64()), ("event", pa.string_view())]
+)
+
+Positions = npt.NDArray[np.int64]
+
+
+class KinetoTrace:
+    """One pass over a trace: iterate `batches()`, then read what it found out.
+
+    `metadata`: every key of the file besides `traceEvents`. `json_bytes`: decompressed size.
+    `lost_bytes`: bytes after the last whole event of a file that ends too early, else None.
+    `warnings`: what was odd, one sentence each.
+    """
+
+    def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
+        self.path = path
+        self.metadata: dict[str, Any] = {}
+        self.json_bytes = 0
+        self.lost_bytes: int | None = None
+        self.warnings: list[str] = []
+        self._progress = progress or (lambda _: None)
+        self._ordinal = 0
+        self._broken = ""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The pieces of `traceEvents` in file order: ordinal, byte offset, text.
+
+        Raises ProfileError where the file has no `traceEvents`.
+        """
+        with open_decompressed(self.path) as file:
+            head, carry = self._read_head(file)
+            offset = self.json_bytes - len(carry)
+            if carry.lstrip(WHITESPACE).startswith(b"]"):
+                tail = carry.lstrip(WHITESPACE)[1:]
+            else:
+                carry, offset, tail_start = yield from self._cut(file, carry, offset)
+                tail = None if tail_start is None else carry[tail_start:]
+            while tail is not None and (block := self._read(file)):
+                tail += block
+        if tail is None:
+            self._report_truncation(len(carry))
+        self._read_metadata(head, tail)
+
+    def _read(self, file: BinaryIO) -> bytes:
+        """The next block; a compressed stream that breaks off counts as ended there."""
+        try:
+            block = file.read(BLOCK_BYTES)
+        except (EOFError, OSError) as error:
+            self._broken = str(error)
+            return b""
+        self.json_bytes += len(block)
+        self._progress(len(block))
+        return block
+
+    def _read_head(self, file: BinaryIO) -> tuple[bytes, bytes]:
+        """What precedes the events, and the start of the events."""
+        seen = b""
+        while len(seen) < HEAD_LIMIT_BYTES and (block := self._read(file)):
+            seen += block
+            if match := EVENTS_KEY.search(seen):
+                return seen[: match.start()], seen[match.end() :]
+            bare = seen.removeprefix(b"\xef\xbb\xbf").lstrip(WHITESPACE)
+            if bare.startswith(b"["):
+                return b"", bare[1:]
+        detail = f" ({self._broken})" if self._broken else ""
+        raise ProfileError(f"{self.path}: no traceEvents array{detail}: not a profiler trace")
+
+    def _cut(
+        self, file: BinaryIO, carry: bytes, offset: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yields the events; returns (last bytes, their offset, where the tail begins in them)."""
+        while True:
+            block = self._read(file)
+            buffer = carry + block if block else carry + b" "
+            starts, ends, array_end = _boundaries(buffer, final=not block)
+            if len(starts):
+                yield self._batch(buffer, starts, ends, offset)
+            if array_end is not None:
+                return buffer, offset, array_end + 1
+            done = int(ends[-1]) if len(ends) else 0
+            if len(starts):
+                following = buffer.find(b"{", done)
+                done = following if following >= 0 else done
+            carry, offset = buffer[done:], offset + done
+            if not block:
+                return carry.strip(WHITESPACE + b","), offset, None
+
+    def _batch(
+        self, buffer: bytes, starts: Positions, ends: Positions, offset: int
+    ) -> pa.RecordBatch:
+        count = len(starts)
+        ordinals = np.arange(self._ordinal, self._ordinal + count)
+        self._ordinal += count
+        return pa.record_batch(
+            [pa.array(ordinals), pa.array(starts + offset), _string_views(buffer, starts, ends)],
+            schema=EVENT_SCHEMA,
+        )
+
+    def _report_truncation(self, lost_bytes: int) -> None:
+        self.lost_bytes = lost_bytes
+        reason = f" ({self._broken})" if self._broken else ""
+        self.warnings.append(
+            f"the file ends inside traceEvents{reason}: {lost_bytes} bytes after the last whole "
+            "event were lost"
+        )
+
+    def _read_metadata(self, head: bytes, tail: bytes | None) -> None:
+        """Keys before and after the events, as if the array were not there."""
+        before = head.lstrip(b"\xef\xbb\xbf" + WHITESPACE).removeprefix(b"{").strip(b", \t\r\n")
+        after = (tail or b"").strip(WHITESPACE).removesuffix(b"}").strip(b", \t\r\n")
+        for text, place in ((before, "before"), (after, "after")):
+            if not text:
+                continue
+            try:
+                self.metadata |= json.loads(b"{" + text + b"}", strict=False)
+            except ValueError as error:
+                self.metadata |= _known_keys(text)
+                self.warnings.append(f"the metadata {place} the events is not valid JSON: {error}")
+
+
+def _boundaries(buffer: bytes, final: bool) -> tuple[Positions, Positions, int | None]:
+    """Where the objects in `buffer` start and end, and the `]` that closes the array, if it does.
+
+    Only whole objects that something follows are given; with `final`, the last one as well.
+    """
+    text = np.frombuffer(buffer, np.uint8)
+    closings = np.flatnonzero(text == CLOSE)
+    after = _skip_space(text, closings + 1)
+    follower = text[after]
+    array_end = None
+    for closing, end in zip(
+        closings[follower == END], after[follower == END], strict=True
+    ):
+        if AFTER_ARRAY.match(buffer, int(end) + 1) and _ends_object(buffer, int(closing)):
+            array_end = int(end)
+            break
+    following = _skip_space(text, after + 1)
+    cut = (follower == COMMA) & (text[following] == OPEN) & (following > after)
+    if array_end is not None:
+        cut &= following < array_end
+    ends, nexts = closings[cut] + 1, following[cut]
+    first = buffer.find(b"{")
+    starts = np.concatenate([[first], nexts[:-1]]) if len(nexts) else nexts
+    if array_end is not None:
+        last = int(nexts[-1]) if len(nexts) else first
+        last_end = buffer.rfind(b"}", 0, array_end) + 1
+        return np.append(starts, last), np.append(ends, last_end), array_end
+    if final and len(closings):
+        last = int(nexts[-1]) if len(nexts) else first
+        last_end = int(closings[-1]) + 1
+        if last_end > last and _is_json(buffer[last:last_end]):
+            return np.append(starts, last), np.append(ends, last_end), None
+    return starts, ends, None
+
+
+def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
+    """Each position moved to the next byte that is not white space, at most the last byte."""
+    last = len(text) - 1
+    positions = np.minimum(positions, last)
+    pending = np.flatnonzero(text[positions] <= SPACE)
+    while len(pending):
+        positions[pending] = np.minimum(positions[pending] + 1, last)
+        pending = pending[(text[positions[pending]] <= SPACE) & (positions[pending] < last)]
+    return positions
+
+
+def _ends_object(buffer: bytes, closing: int) -> bool:
+    """Whether the brace at `closing` ends an event, rather than an object inside one."""
+    start = closing
+    for _ in range(64):
+        start = buffer.rfind(b"{", 0, start)
+        if start < 0:
+            return False
+        before = buffer[:start].rstrip(WHITESPACE)[-1:] if start else b""
+        if before in (b"", b",") and _is_json(buffer[start : closing + 1]):
+            return b'"ph"' in buffer[start : closing + 1]
+    return False
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array:
+    """Arrow string views of the slices: length, first four bytes, buffer number, position."""
+    text = np.frombuffer(buffer, np.uint8)
+    lengths = ends - starts
+    if len(lengths) and lengths.min() <= 12:  # such short strings live inside the view
+        return pa.array([buffer[s:e] for s, e in zip(starts, ends, strict=True)], pa.binary()).cast(
+            pa.string()
+        ).cast(pa.string_view())
+    views = np.zeros((len(starts), 4), np.int32)
+    views[:, 0] = lengths
+    views[:, 1] = np.stack([text[starts + i] for i in range(4)], axis=1).copy().view(np.int32)[:, 0]
+    views[:, 3] = starts
+    buffers = [None, pa.py_buffer(views), pa.py_buffer(buffer)]
+    return pa.Array.from_buffers(pa.string_view(), len(starts), buffers)
+
+
+def _known_keys(text: bytes) -> dict[str, Any]:
+    """What can still be read of metadata that is not valid JSON: whole values of the keys we use."""
+    found: dict[str, Any] = {}
+    decoder = json.JSONDecoder(strict=False)
+    decoded = text.decode("utf-8", "replace")
+    for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
+        if match := re.search(rf'"{key}"\s*:\s*', decoded):
+            try:
+                found[key] = decoder.raw_decode(decoded, match.end())[0]
+            except ValueError:
+                continue
+    return found

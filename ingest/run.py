@@ -1,0 +1,205 @@
+"""One run from its files to its Parquet tables: the whole way in, in one scratch database."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from ingest import sql
+from ingest.errors import ProfileError
+from ingest.nesting import nest
+from ingest.redact import redact
+from ingest.rundir import RunInput, assign_ranks
+from ingest.staging import Source, stage_trace
+
+MEMORY_LIMIT = "512MB"
+EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
+MACROS = ("names", "nested", "overlapping", "islands")
+ORDER = {
+    "events": "source_id, pid, tid, start_ns, event_id",
+    "ops": "source_id, pid, tid, start_ns, event_id",
+    "kernels": "source_id, device, start_ns, event_id",
+    "bubbles": "source_id, device, start_ns",
+}
+
+
+class RunLabels:
+    """What the user says of a run: name, model, mode and tags."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        model: str | None = None,
+        mode: str | None = None,
+        tags: dict[str, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.mode = mode
+        self.tags = tags or {}
+
+
+def write_run(
+    run: RunInput,
+    labels: RunLabels,
+    directory: Path,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Writes `<table>.parquet` for each table into the existing, empty `directory`.
+
+    `progress` hears of each block of JSON read, in bytes. A trace that cannot be read becomes a
+    source with status `failed`; ProfileError is raised when that leaves none.
+    """
+    scratch = directory.with_name(directory.name + ".scratch")
+    config: dict[str, Any] = {
+        "memory_limit": MEMORY_LIMIT,
+        "preserve_insertion_order": False,
+        "temp_directory": f"{scratch}.spill",
+    }
+    if threads:
+        config["threads"] = threads
+    with duckdb.connect(str(scratch), config=config) as connection:
+        for name in ("staged", "categories"):
+            connection.execute(sql.script(f"load/{name}"))
+        _stage(connection, run.sources, progress)
+        _normalise(connection)
+        if run.sources:
+            _fill_sources(connection, run.sources)
+            _fill_runs(connection, run, labels)
+        for table in sql.tables():
+            order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
+            target = sql.quoted(directory / f"{table.name}.parquet")
+            connection.execute(
+                f"COPY (FROM {table.name} {order}) TO {target} (FORMAT parquet, COMPRESSION zstd)"
+            )
+
+
+def _stage(
+    connection: duckdb.DuckDBPyConnection,
+    sources: list[Source],
+    progress: Callable[[int], None] | None,
+) -> None:
+    traces = [source for source in sources if source.kind == "kineto"]
+    failures: list[ProfileError] = []
+    for source in traces:
+        try:
+            stage_trace(connection, source, progress)
+        except ProfileError as error:
+            failures.append(error)
+            source.status = "failed"
+            source.warnings.append(str(error))
+            connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
+    if failures and len(failures) == len(traces):
+        raise failures[0]
+    assign_ranks(sources)
+    for source in traces:
+        base = source.metadata.get("baseTimeNanoseconds", 0)
+        connection.execute(
+            "INSERT INTO staged_sources VALUES ($1, $2, $3)",
+            [source.source_id, source.rank, base if isinstance(base, int) else 0],
+        )
+
+
+def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
+    """The steps from events as recorded to the tables, each one SQL file."""
+    for name in (*MACROS[:1], "complete", "spans", *MACROS[1:3]):
+        connection.execute(sql.script(f"load/{name}"))
+    nest(connection, "host_spans", "host_nest")
+    nest(connection, "op_spans", "op_nest")
+    for name in (
+        "tables/steps",
+        "load/launches",
+        "load/launching_ops",
+        "tables/kernels",
+        "load/op_context",
+        "tables/ops",
+        "tables/events",
+        "load/islands",
+        "tables/device_time",
+        "load/gaps",
+        "load/gap_hosts",
+        "tables/bubbles",
+        "tables/sources",
+        "tables/runs",
+    ):
+        connection.execute(sql.script(name))
+
+
+def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    connection.executemany(
+        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        [
+            [
+                source.source_id,
+                str(source.path),
+                source.kind,
+                source.rank,
+                source.bytes,
+                source.json_bytes,
+                source.sha256,
+                source.events,
+                source.complete,
+                source.not_stored,
+                source.status,
+                source.warnings,
+                json.dumps(redact(source.metadata)),
+            ]
+            for source in sources
+        ],
+    )
+
+
+def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
+    said = run.description
+    metadata = [source.metadata for source in run.sources if source.metadata]
+    tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
+    connection.execute(
+        "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        [
+            labels.name or run.name,
+            labels.model or said.get("model"),
+            labels.mode or said.get("mode"),
+            said.get("framework", "pytorch"),
+            said.get("framework_version"),
+            said.get("device_name") or _device_name(metadata),
+            said.get("world_size") or _world_size(metadata, run.sources),
+            _started_at(connection, said),
+            datetime.now(UTC).replace(tzinfo=None),
+            tags,
+            json.dumps(redact(said)),
+        ],
+    )
+
+
+def _device_name(metadata: list[dict[str, Any]]) -> str | None:
+    for values in metadata:
+        for device in values.get("deviceProperties") or []:
+            if isinstance(device, dict) and device.get("name"):
+                return str(device["name"])
+    return None
+
+
+def _world_size(metadata: list[dict[str, Any]], sources: list[Source]) -> int:
+    for values in metadata:
+        distributed = values.get("distributedInfo")
+        if isinstance(distributed, dict) and isinstance(distributed.get("world_size"), int):
+            return int(distributed["world_size"])
+    return sum(source.kind == "kineto" for source in sources)
+
+
+def _started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
+    if said.get("started_at"):
+        try:
+            started = datetime.fromisoformat(str(said["started_at"]))
+            return started.astimezone(UTC).replace(tzinfo=None)
+        except ValueError:
+            pass
+    row = connection.execute("SELECT min(start_ns) FROM complete").fetchone()
+    if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:
+        return None
+    return datetime.fromtimestamp(row[0] / 1e9, UTC).replace(tzinfo=None)

@@ -1,0 +1,50 @@
+-- Idle gaps of each device, with what ran before and after and when the latter was launched.
+-- One row: a gap.
+CREATE TABLE gaps AS
+WITH neighbours AS (
+    SELECT
+        *,
+        lag(end_ns) OVER device_order AS idle_from_ns,
+        lag(last_id) OVER device_order AS before_id
+    FROM islands('kernels')
+    WINDOW device_order AS (PARTITION BY source_id, device ORDER BY island)
+)
+
+SELECT
+    row_number() OVER (ORDER BY neighbours.source_id, neighbours.device, neighbours.start_ns)
+        AS gap_id,
+    neighbours.source_id,
+    neighbours.rank,
+    neighbours.device,
+    neighbours.idle_from_ns AS from_ns,
+    neighbours.start_ns AS to_ns,
+    neighbours.before_id,
+    neighbours.first_id AS after_id,
+    launches.lane AS thread,
+    launches.launch_ns
+FROM neighbours
+LEFT JOIN launches ON neighbours.first_id = launches.event_id AND launches.launch_id IS NOT NULL
+WHERE neighbours.idle_from_ns IS NOT NULL;
+
+-- A thread can feed several devices, whose gaps overlap: hence a lane per thread and device.
+CREATE TABLE gap_lanes AS
+SELECT thread, device, row_number() OVER () AS lane
+FROM (SELECT DISTINCT thread, device FROM gaps WHERE thread IS NOT NULL);
+
+-- Gaps whose end was launched only after they began: the host kept the device waiting.
+CREATE TABLE host_gaps AS
+SELECT gap_lanes.lane, gaps.gap_id AS interval_id, gaps.from_ns, gaps.to_ns
+FROM gaps
+INNER JOIN gap_lanes
+    ON gaps.thread = gap_lanes.thread AND gaps.device IS NOT DISTINCT FROM gap_lanes.device
+WHERE gaps.launch_ns > gaps.from_ns;
+
+CREATE TABLE launching_spans AS
+SELECT
+    gap_lanes.lane,
+    host_spans.span_id,
+    host_spans.start_ns,
+    host_spans.end_ns
+FROM host_spans
+INNER JOIN gap_lanes ON host_spans.lane = gap_lanes.thread
+WHERE gap_lanes.lane IN (SELECT lane FROM host_gaps);

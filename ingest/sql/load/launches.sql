@@ -1,0 +1,106 @@
+-- The launch behind each device activity: where and when the host asked for it.
+-- One row: a device activity whose launch is known.
+--
+-- Found by correlation, then by flow, then by External id: the last names no launch but the
+-- operator, whose start then stands for the launch.
+CREATE TABLE launches AS
+WITH
+launch_calls AS (
+    SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')
+),
+
+activities AS (
+    SELECT source_id, event_id, pid, tid, start_ns, correlation, external_id
+    FROM complete WHERE side = 'device'
+),
+
+by_correlation AS (
+    SELECT activities.event_id, min(launch_calls.event_id) AS launch_id
+    FROM activities
+    INNER JOIN launch_calls USING (source_id, correlation)
+    GROUP BY activities.event_id
+),
+
+flow_ends AS (
+    SELECT
+        staged.source_id,
+        staged.id,
+        staged.phase,
+        staged.pid,
+        staged.tid,
+        sources.base_ns + staged.relative_ns AS time_ns
+    FROM staged
+    INNER JOIN staged_sources AS sources USING (source_id)
+    WHERE staged.phase IN ('s', 'f') AND staged.category IS DISTINCT FROM 'fwdbwd'
+),
+
+by_flow AS (
+    SELECT activities.event_id, min(launch_calls.event_id) AS launch_id
+    FROM activities
+    ANTI JOIN by_correlation ON activities.event_id = by_correlation.event_id
+    INNER JOIN flow_ends AS arrival
+        ON
+            activities.source_id = arrival.source_id
+            AND activities.pid = arrival.pid
+            AND activities.tid = arrival.tid
+            AND activities.start_ns = arrival.time_ns
+            AND arrival.phase = 'f'
+    INNER JOIN flow_ends AS departure
+        ON
+            arrival.source_id = departure.source_id
+            AND arrival.id = departure.id
+            AND departure.phase = 's'
+    INNER JOIN launch_calls
+        ON
+            departure.source_id = launch_calls.source_id
+            AND departure.pid = launch_calls.pid
+            AND departure.tid = launch_calls.tid
+            AND departure.time_ns = launch_calls.start_ns
+    GROUP BY activities.event_id
+),
+
+linked AS (
+    SELECT event_id, launch_id, 'correlation' AS link FROM by_correlation
+    UNION ALL BY NAME
+    SELECT event_id, launch_id, 'flow' AS link FROM by_flow
+),
+
+by_external_id AS (
+    SELECT activities.event_id, min(op.event_id) AS op_id
+    FROM activities
+    ANTI JOIN linked ON activities.event_id = linked.event_id
+    INNER JOIN complete AS op USING (source_id, external_id)
+    WHERE op.category = 'cpu_op' AND external_id > 0
+    GROUP BY activities.event_id
+)
+
+SELECT
+    linked.event_id,
+    linked.launch_id,
+    linked.link,
+    lanes.lane,
+    launch.start_ns AS launch_ns,
+    launch.name AS launch_name
+FROM linked
+INNER JOIN complete AS launch ON linked.launch_id = launch.event_id
+INNER JOIN lanes USING (source_id, pid, tid)
+UNION ALL
+SELECT
+    by_external_id.event_id,
+    NULL AS launch_id,
+    'external_id' AS link,
+    lanes.lane,
+    op.start_ns AS launch_ns,
+    NULL AS launch_name
+FROM by_external_id
+INNER JOIN complete AS op ON by_external_id.op_id = op.event_id
+INNER JOIN lanes USING (source_id, pid, tid);
+
+-- The moments at which something was launched, as intervals of one nanosecond.
+CREATE TABLE launch_moments AS
+SELECT
+    lane,
+    lane::VARCHAR || ':' || launch_ns AS interval_id,
+    launch_ns AS from_ns,
+    launch_ns + 1 AS to_ns
+FROM (SELECT DISTINCT lane, launch_ns FROM launches);

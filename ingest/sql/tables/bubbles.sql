@@ -1,0 +1,55 @@
+-- Idle gaps of a device, each with its cause and what the host did meanwhile.
+-- One row: a gap between device activities, over all streams.
+--
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- device         number of the device
+-- start_ns       Unix time at which the device fell idle, ns
+-- dur_ns         length of the gap, ns
+-- before_kernel  activity whose end began the gap
+-- after_kernel   activity that ended it
+-- before_id      `event_id` of the former
+-- after_id       `event_id` of the latter
+-- cause          host: the launch came after the gap began. sync, data loader, compile: as host, but
+--                the host had been waiting for the device when the gap began, or spent half of the
+--                gap or more loading data or compiling (written `sync`, `dataloader`, `compile`).
+--                dependency: launched in time, but it followed another stream or a communication.
+--                launch: launched in time, and nothing explains the gap but the launch itself.
+--                unknown: the trace holds no launch for the activity after the gap
+-- host_op        operator or annotation that filled most of the gap on the launching thread
+-- host_frame     Python frame that filled most of it; null when the trace has no stacks
+-- step           step of the activity that ended the gap
+CREATE TABLE bubbles AS
+SELECT
+    gaps.source_id,
+    gaps.rank,
+    gaps.device,
+    gaps.from_ns AS start_ns,
+    gaps.to_ns - gaps.from_ns AS dur_ns,
+    before.name AS before_kernel,
+    after.name AS after_kernel,
+    gaps.before_id,
+    gaps.after_id,
+    CASE
+        WHEN gaps.launch_ns IS NULL THEN 'unknown'
+        WHEN gaps.launch_ns > gaps.from_ns
+            THEN CASE
+                WHEN gap_hosts.compiled THEN 'compile'
+                WHEN gap_hosts.loaded_data THEN 'dataloader'
+                WHEN gap_hosts.waited THEN 'sync'
+                ELSE 'host'
+            END
+        WHEN
+            before.stream IS DISTINCT FROM after.stream
+            OR 'communication' IN (before.class, after.class)
+            THEN 'dependency'
+        ELSE 'launch'
+    END AS cause,
+    gap_hosts.host_op,
+    gap_hosts.host_frame,
+    after.step
+FROM gaps
+INNER JOIN kernels AS before ON gaps.before_id = before.event_id
+INNER JOIN kernels AS after ON gaps.after_id = after.event_id
+LEFT JOIN gap_hosts ON gaps.gap_id = gap_hosts.gap_id;

@@ -1,0 +1,73 @@
+-- How a device spent its time: busy, idle, and by class of activity.
+-- One row: a device of one input file.
+--
+-- run_id                    the run
+-- source_id                 the input file
+-- rank                      rank of the process
+-- device                    number of the device
+-- start_ns                  Unix time at which its first activity began, ns
+-- span_ns                   from the first activity's start to the last one's end, ns
+-- busy_ns                   union of all activities over all streams, ns
+-- bubble_ns                 span less busy, ns
+-- bubbles                   number of gaps
+-- activities                number of kernels, copies and sets
+-- compute_ns                union of the compute kernels, ns
+-- communication_ns          union of the communication kernels, ns
+-- copy_ns                   union of copies and sets, ns
+-- exposed_communication_ns  communication while no compute kernel ran, ns
+-- exposed_copy_ns           copies while neither compute nor communication ran, ns
+CREATE TABLE device_time AS
+WITH
+covered AS (
+    SELECT 'all' AS class, * FROM islands('kernels')
+    UNION ALL
+    SELECT 'compute' AS class, * FROM islands('compute_activities')
+    UNION ALL
+    SELECT 'communication' AS class, * FROM islands('communication_activities')
+    UNION ALL
+    SELECT 'copy' AS class, * FROM islands('copy_activities')
+    UNION ALL
+    SELECT 'compute or communication' AS class, * FROM islands('computing_or_communicating')
+),
+
+lengths AS (
+    SELECT
+        source_id,
+        device,
+        any_value(rank) AS rank,
+        min(start_ns) AS start_ns,
+        max(end_ns) - min(start_ns) AS span_ns,
+        count(*) FILTER (WHERE class = 'all') - 1 AS bubbles,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'all'), 0)::BIGINT AS busy_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'compute'), 0)::BIGINT AS compute_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'communication'), 0)::BIGINT
+            AS communication_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'copy'), 0)::BIGINT AS copy_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'compute or communication'), 0)::BIGINT
+            AS working_ns
+    FROM covered
+    GROUP BY source_id, device
+),
+
+counts AS (
+    SELECT source_id, device, count(*) AS activities FROM kernels GROUP BY source_id, device
+)
+
+SELECT
+    lengths.source_id,
+    lengths.rank,
+    lengths.device,
+    lengths.start_ns,
+    lengths.span_ns,
+    lengths.busy_ns,
+    lengths.span_ns - lengths.busy_ns AS bubble_ns,
+    lengths.bubbles,
+    counts.activities,
+    lengths.compute_ns,
+    lengths.communication_ns,
+    lengths.copy_ns,
+    lengths.working_ns - lengths.compute_ns AS exposed_communication_ns,
+    lengths.busy_ns - lengths.working_ns AS exposed_copy_ns
+FROM lengths
+INNER JOIN counts
+    ON lengths.source_id = counts.source_id AND lengths.device IS NOT DISTINCT FROM counts.device;

@@ -1,0 +1,57 @@
+-- Everything that took time, on the host or on a device.
+-- One row: a complete event of an input file.
+--
+-- run_id             the run
+-- source_id          the input file
+-- rank               rank of the process
+-- event_id           number of the event, unique in the run: source_id × 10¹² + its place in the file
+-- category           what it is, in today's names (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category  the category as the file has it
+-- name               name as recorded
+-- pid                process, or the device
+-- tid                thread, or the stream
+-- start_ns           Unix time, ns
+-- dur_ns             length, ns
+-- depth              host events around it on its thread; null on a device
+-- parent_id          `event_id` of the innermost of those
+-- self_ns            `dur_ns` less the host events directly inside, ns; null on a device
+-- step               step in which it began, or for a device activity was launched
+-- correlation        number shared by a launch and what it launched
+-- external_id        number shared by an operator and what it launched
+-- args               everything else the event carried (JSON)
+CREATE TABLE events AS
+WITH children AS (
+    SELECT host_nest.parent_id AS event_id, sum(end_ns - start_ns)::BIGINT AS dur_ns
+    FROM host_nest
+    WHERE host_nest.parent_id IS NOT NULL
+    GROUP BY host_nest.parent_id
+)
+
+SELECT
+    complete.source_id,
+    complete.rank,
+    complete.event_id,
+    complete.category,
+    complete.recorded_category,
+    complete.name,
+    complete.pid,
+    complete.tid,
+    complete.start_ns,
+    complete.dur_ns,
+    host_nest.depth,
+    host_nest.parent_id,
+    CASE WHEN complete.side = 'host' THEN complete.dur_ns - coalesce(children.dur_ns, 0) END
+        AS self_ns,
+    CASE
+        WHEN complete.side = 'device' THEN kernels.step
+        WHEN complete.start_ns < steps.start_ns + steps.dur_ns THEN steps.step
+    END AS step,
+    complete.correlation,
+    complete.external_id,
+    complete.args
+FROM complete
+LEFT JOIN host_nest ON complete.event_id = host_nest.span_id
+LEFT JOIN children ON complete.event_id = children.event_id
+LEFT JOIN kernels ON complete.event_id = kernels.event_id
+ASOF LEFT JOIN steps
+    ON complete.source_id = steps.source_id AND complete.start_ns >= steps.start_ns;

@@ -1,0 +1,96 @@
+-- Device activities with the launch and the operators they belong to.
+-- One row: a kernel, memory copy or memory set on a device.
+--
+-- run_id          the run
+-- source_id       the input file
+-- rank            rank of the process
+-- event_id        the activity's row in `events`
+-- name            kernel name as recorded, or the copy's description
+-- kind            kernel, memcpy or memset
+-- class           compute, communication or copy
+-- device          number of the device; the process id where the trace names no device
+-- stream          stream on the device; 0 is a stream
+-- start_ns        Unix time, ns
+-- dur_ns          length, ns
+-- correlation     number shared with the launch
+-- launch_id       `event_id` of the launching call; null when the trace holds none
+-- launch_ns       Unix time at which the launching call began, ns
+-- link            how the launch was found: correlation, flow, external_id; null when it was not
+-- op_id           `event_id` of the innermost cpu_op around the launch
+-- op              its name, wrappers included
+-- top_op_id       `event_id` of the outermost cpu_op around the launch that is no wrapper
+-- top_op          its name
+-- graph_launch    whether a graph launch owns the activity
+-- graph_id        number of the graph, where recorded
+-- step            step in which it was launched; without a launch, the step in which it ran
+-- grid            thread blocks in x, y, z
+-- block           threads of a block in x, y, z
+-- registers       registers per thread
+-- shared_bytes    shared memory of a block, bytes
+-- bytes           bytes moved by a copy or set
+CREATE TABLE kernels AS
+WITH
+activities AS (
+    SELECT
+        complete.*,
+        from_json(args, '{
+            "device": "BIGINT", "stream": "BIGINT", "graph id": "BIGINT",
+            "grid": ["BIGINT"], "block": ["BIGINT"], "registers per thread": "INTEGER",
+            "shared memory": "BIGINT", "bytes": "BIGINT", "size": "BIGINT"
+        }') AS a
+    FROM complete
+    WHERE side = 'device'
+),
+
+launched AS (
+    SELECT
+        activities.*,
+        launches.launch_id,
+        launches.launch_ns,
+        launches.launch_name,
+        launches.link,
+        ops.op_id,
+        ops.op,
+        ops.top_op_id,
+        ops.top_op,
+        coalesce(launches.launch_ns, activities.start_ns) AS host_ns
+    FROM activities
+    LEFT JOIN launches ON activities.event_id = launches.event_id
+    LEFT JOIN launching_ops AS ops
+        ON launches.lane::VARCHAR || ':' || launches.launch_ns = ops.interval_id
+)
+
+SELECT
+    launched.source_id,
+    launched.rank,
+    launched.event_id,
+    launched.name,
+    CASE launched.category WHEN 'gpu_memcpy' THEN 'memcpy' WHEN 'gpu_memset' THEN 'memset' ELSE 'kernel' END AS kind,
+    CASE
+        WHEN launched.category <> 'kernel' THEN 'copy'
+        WHEN is_communication(launched.name) THEN 'communication'
+        ELSE 'compute'
+    END AS class,
+    coalesce(launched.a.device, try_cast(launched.pid AS BIGINT)) AS device,
+    coalesce(launched.a.stream, try_cast(launched.tid AS BIGINT)) AS stream,
+    launched.start_ns,
+    launched.dur_ns,
+    launched.correlation,
+    launched.launch_id,
+    launched.launch_ns,
+    launched.link,
+    launched.op_id,
+    launched.op,
+    launched.top_op_id,
+    launched.top_op,
+    coalesce(is_graph_launch(launched.launch_name), FALSE) AS graph_launch,
+    launched.a."graph id" AS graph_id,
+    CASE WHEN launched.host_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step,
+    launched.a.grid,
+    launched.a.block,
+    launched.a."registers per thread" AS registers,
+    launched.a."shared memory" AS shared_bytes,
+    coalesce(launched.a.bytes, launched.a.size) AS bytes
+FROM launched
+ASOF LEFT JOIN steps
+    ON launched.source_id = steps.source_id AND launched.host_ns >= steps.start_ns;

@@ -1,0 +1,116 @@
+-- Host operators and annotations, with the device time they caused.
+-- One row: a cpu_op or user_annotation.
+--
+-- run_id           the run
+-- source_id        the input file
+-- rank             rank of the process
+-- event_id         the operator's row in `events`
+-- category         cpu_op or user_annotation
+-- name             name of the operator
+-- pid              process
+-- tid              thread
+-- start_ns         Unix time, ns
+-- dur_ns           length on the host, ns
+-- parent_op_id     `event_id` of the operator or annotation around it
+-- op_depth         operators and annotations around it
+-- self_ns          `dur_ns` less the operators and annotations directly inside, ns
+-- device_ns        durations of the device activities launched inside, ns; null without a device
+-- self_device_ns   of those launched with this as innermost operator, ns; null without a device
+-- input_dims       shapes of the inputs, as recorded (JSON)
+-- input_types      types of the inputs, as recorded (JSON)
+-- concrete_inputs  values of the scalar inputs, as recorded (JSON)
+-- sequence         number that ties an operator to its backward
+-- module           innermost nn.Module around it, as the Python frames name it
+-- step             step in which it began
+CREATE TABLE ops AS
+WITH
+children AS (
+    SELECT op_nest.parent_id AS span_id, sum(complete.dur_ns)::BIGINT AS dur_ns
+    FROM op_nest
+    INNER JOIN complete ON op_nest.span_id = complete.event_id
+    WHERE op_nest.parent_id IS NOT NULL
+    GROUP BY op_nest.parent_id
+),
+
+launch_order AS (
+    SELECT
+        launches.lane,
+        launches.launch_ns,
+        sum(sum(kernels.dur_ns)) OVER (
+            PARTITION BY launches.lane ORDER BY launches.launch_ns
+        )::BIGINT AS launched_so_far_ns
+    FROM launches
+    INNER JOIN kernels ON launches.event_id = kernels.event_id
+    GROUP BY launches.lane, launches.launch_ns
+),
+
+innermost AS (
+    SELECT op_id AS event_id, sum(dur_ns)::BIGINT AS dur_ns
+    FROM kernels
+    WHERE op_id IS NOT NULL
+    GROUP BY op_id
+),
+
+modules AS (
+    SELECT span_id, arg_max(name, (start_ns, -end_ns, event_id)) AS module
+    FROM (
+        SELECT
+            complete.*,
+            module_moments.interval_id AS span_id
+        FROM overlapping('module_spans', 'op_moments') AS module_moments
+        INNER JOIN complete ON module_moments.span_id = complete.event_id
+    )
+    GROUP BY span_id
+),
+
+op_args AS (
+    SELECT
+        complete.*,
+        lanes.lane,
+        from_json(complete.args, '{
+            "Input Dims": "JSON", "Input type": "JSON", "Input Types": "JSON",
+            "Concrete Inputs": "JSON", "Sequence number": "BIGINT"
+        }') AS a
+    FROM complete
+    INNER JOIN lanes USING (source_id, pid, tid)
+    WHERE complete.category IN ('cpu_op', 'user_annotation')
+)
+
+SELECT
+    op.source_id,
+    op.rank,
+    op.event_id,
+    op.category,
+    op.name,
+    op.pid,
+    op.tid,
+    op.start_ns,
+    op.dur_ns,
+    op_nest.parent_id AS parent_op_id,
+    op_nest.depth AS op_depth,
+    op.dur_ns - coalesce(children.dur_ns, 0) AS self_ns,
+    CASE
+        WHEN devices.source_id IS NOT NULL
+            THEN coalesce(before_end.launched_so_far_ns, 0)
+            - coalesce(before_start.launched_so_far_ns, 0)
+    END AS device_ns,
+    CASE WHEN devices.source_id IS NOT NULL THEN coalesce(innermost.dur_ns, 0) END
+        AS self_device_ns,
+    op.a."Input Dims"::VARCHAR AS input_dims,
+    coalesce(op.a."Input type", op.a."Input Types")::VARCHAR AS input_types,
+    op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
+    op.a."Sequence number" AS sequence,
+    modules.module,
+    CASE WHEN op.start_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step
+FROM op_args AS op
+INNER JOIN op_nest ON op.event_id = op_nest.span_id
+LEFT JOIN children ON op.event_id = children.span_id
+LEFT JOIN innermost ON op.event_id = innermost.event_id
+LEFT JOIN modules ON op.lane::VARCHAR || ':' || op.start_ns = modules.span_id
+LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
+ASOF LEFT JOIN launch_order AS before_end
+    ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns
+ASOF LEFT JOIN launch_order AS before_start
+    ON op.lane = before_start.lane AND op.start_ns > before_start.launch_ns
+ASOF LEFT JOIN steps
+    ON op.source_id = steps.source_id AND op.start_ns >= steps.start_ns;

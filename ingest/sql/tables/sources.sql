@@ -1,0 +1,32 @@
+-- Input files of the runs, what was read of them and what was not.
+-- One row: an input file.
+--
+-- run_id      the run
+-- source_id   number of the file in the run, from 0
+-- path        path as it was given
+-- kind        kineto, memory_snapshot, memory_timeline, compile_log, run_json or other
+-- rank        rank of the process: from the file's content, else its name, else its place
+-- bytes       size on disk, bytes
+-- json_bytes  size decompressed, bytes
+-- sha256      checksum of the file on disk
+-- events      events the file holds
+-- complete    of those, rows of `events`
+-- not_stored  the others, counted by reason
+-- status      ok, truncated (ended early), skipped (no reader for it) or failed (could not be read)
+-- warnings    what was odd, one sentence each
+-- meta        the file's own metadata, secrets redacted (JSON)
+CREATE TABLE sources (
+    source_id INTEGER,
+    path VARCHAR,
+    kind VARCHAR,
+    rank INTEGER,
+    bytes BIGINT,
+    json_bytes BIGINT,
+    sha256 VARCHAR,
+    events BIGINT,
+    complete BIGINT,
+    not_stored MAP(VARCHAR, BIGINT),
+    status VARCHAR,
+    warnings VARCHAR[],
+    meta JSON
+);

@@ -1,0 +1,22 @@
+-- Idle time of each device by its cause.
+-- One row: a cause of bubbles on one device of one rank of a run.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device
+-- cause      as in `bubbles`
+-- bubbles    number of gaps
+-- bubble_ns  time lost to them, ns
+-- percent    of the device's idle time, 0 to 100
+CREATE VIEW bubble_causes AS
+SELECT
+    run_id,
+    rank,
+    device,
+    cause,
+    count(*) AS bubbles,
+    sum(dur_ns)::BIGINT AS bubble_ns,
+    100.0 * sum(dur_ns)
+    / nullif(sum(sum(dur_ns)) OVER (PARTITION BY run_id, rank, device), 0) AS percent
+FROM bubbles
+GROUP BY run_id, rank, device, cause;

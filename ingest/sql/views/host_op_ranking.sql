@@ -1,0 +1,22 @@
+-- Host time by operator: what a run without a device is ranked by.
+-- One row: an operator of one rank of a run.
+--
+-- run_id    the run
+-- rank      rank of the process
+-- op        name of the cpu_op
+-- calls     number of calls
+-- self_ns   time inside the operator and no operator or annotation within it, ns
+-- total_ns  sum of durations, ns; an operator inside itself counts twice
+-- percent   self time as a share of all operators' self time in the rank, 0 to 100
+CREATE VIEW host_op_ranking AS
+SELECT
+    run_id,
+    rank,
+    name AS op,
+    count(*) AS calls,
+    sum(self_ns)::BIGINT AS self_ns,
+    sum(dur_ns)::BIGINT AS total_ns,
+    100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER (PARTITION BY run_id, rank), 0) AS percent
+FROM ops
+WHERE category = 'cpu_op'
+GROUP BY run_id, rank, name;

@@ -1,0 +1,15 @@
+-- Device time by kernel name, with the device's idle time as one more row, `bubble`.
+-- One row: a kernel name, or the bubble, of one device of one rank of a run.
+--
+-- run_id     the run
+-- rank       rank of the process; 0 when there was one
+-- device     number of the device
+-- kernel     name of the kernel, copy or set; `bubble`
+-- op         the same, so that all rankings have the same columns
+-- calls      device activities; for the bubble, gaps
+-- device_ns  sum of durations, ns; streams that overlap count twice
+-- percent    of the device's span, 0 to 100
+CREATE VIEW kernel_ranking AS
+SELECT run_id, rank, device, name AS kernel, name AS op, calls, device_ns, percent
+FROM ranking
+WHERE level = 'kernel';

@@ -1,0 +1,15 @@
+-- Device time by operator, with the device's idle time as one more row, `bubble`.
+-- One row: an operator, or the bubble, of one device of one rank of a run.
+--
+-- run_id     the run
+-- rank       rank of the process; 0 when there was one
+-- device     number of the device
+-- op         outermost operator around the launch, wrappers looked through; `(graph) <kernel>`, `(no op)`,
+--            `bubble`
+-- calls      device activities; for the bubble, gaps
+-- device_ns  sum of durations, ns; streams that overlap count twice
+-- percent    of the device's span, 0 to 100
+CREATE VIEW op_ranking AS
+SELECT run_id, rank, device, name AS op, calls, device_ns, percent
+FROM ranking
+WHERE level = 'op';

@@ -1,0 +1,24 @@
+-- The rankings with all ranks and devices of a run taken together.
+-- One row: a name, or the bubble, of a run at one level.
+--
+-- run_id     the run
+-- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- name       operator or kernel, or `bubble`, as in `ranking`
+-- calls      device activities; for the bubble, gaps
+-- device_ns  sum of durations over all devices, ns
+-- percent    of the sum of the devices' spans, 0 to 100; null when that is 0
+CREATE VIEW ranking_over_all AS
+WITH spans AS (
+    SELECT run_id, sum(span_ns)::BIGINT AS span_ns FROM device_time GROUP BY run_id
+)
+
+SELECT
+    ranking.run_id,
+    ranking.level,
+    ranking.name,
+    sum(ranking.calls)::BIGINT AS calls,
+    sum(ranking.device_ns)::BIGINT AS device_ns,
+    100.0 * sum(ranking.device_ns) / nullif(any_value(spans.span_ns), 0) AS percent
+FROM ranking
+INNER JOIN spans ON ranking.run_id = spans.run_id
+GROUP BY ranking.run_id, ranking.level, ranking.name;

@@ -1,0 +1,68 @@
+-- The figures of each run at a glance.
+-- One row: a run.
+--
+-- run_id           the run
+-- name             its name
+-- model            model that was profiled
+-- mode             eager or compiled
+-- device_name      device; null when the run had none
+-- started_at       when the profile began, UTC
+-- ingested_at      when it was added, UTC
+-- tags             the user's own keys and values
+-- sources          input files that were read
+-- problems         input files that failed or ended early
+-- ranks            ranks among them
+-- events           complete events
+-- devices          devices with activities; 0 when only the host was profiled
+-- activities       kernels, copies and sets
+-- span_ns          sum of the devices' spans, ns; null without a device
+-- busy_ns          sum of their busy time, ns; null without a device
+-- bubble_ns        sum of their idle time, ns; null without a device
+-- bubble_percent   idle time as a share of the span, 0 to 100; null without a device
+CREATE VIEW run_overview AS
+WITH
+files AS (
+    SELECT
+        run_id,
+        count(*) FILTER (WHERE status IN ('ok', 'truncated') AND kind = 'kineto') AS sources,
+        count(*) FILTER (WHERE status IN ('failed', 'truncated')) AS problems,
+        count(DISTINCT rank) FILTER (WHERE kind = 'kineto') AS ranks,
+        sum(complete)::BIGINT AS events
+    FROM sources
+    GROUP BY run_id
+),
+
+devices AS (
+    SELECT
+        run_id,
+        count(*) AS devices,
+        sum(activities)::BIGINT AS activities,
+        sum(span_ns)::BIGINT AS span_ns,
+        sum(busy_ns)::BIGINT AS busy_ns,
+        sum(bubble_ns)::BIGINT AS bubble_ns
+    FROM device_time
+    GROUP BY run_id
+)
+
+SELECT
+    runs.run_id,
+    runs.name,
+    runs.model,
+    runs.mode,
+    runs.device_name,
+    runs.started_at,
+    runs.ingested_at,
+    runs.tags,
+    files.sources,
+    files.problems,
+    files.ranks,
+    files.events,
+    coalesce(devices.devices, 0) AS devices,
+    coalesce(devices.activities, 0) AS activities,
+    devices.span_ns,
+    devices.busy_ns,
+    devices.bubble_ns,
+    100.0 * devices.bubble_ns / nullif(devices.span_ns, 0) AS bubble_percent
+FROM runs
+INNER JOIN files ON runs.run_id = files.run_id
+LEFT JOIN devices ON runs.run_id = devices.run_id;

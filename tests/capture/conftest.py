@@ -1,0 +1,65 @@
+"""Python and the command `capture` in processes of their own."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+Finished = subprocess.CompletedProcess[str]
+
+# In the new process some packages cannot be found, and nothing may use the network.
+PRELUDE = """
+import socket, sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+def refuse(*_):
+    raise AssertionError("the network was used")
+
+sys.meta_path.insert(0, Absent())
+socket.socket.connect = refuse
+"""
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., Finished]:
+    """Run Python code, with arguments, where some packages are absent."""
+
+    def run(code: str, *arguments: str, absent: tuple[str, ...] = ()) -> Finished:
+        return subprocess.run(
+            [sys.executable, "-c", PRELUDE.format(absent=absent) + code, *arguments],
+            cwd=ROOT,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
+    """Run `capture` with arguments, where some packages are absent."""
+
+    def run(*arguments: str, absent: tuple[str, ...] = ()) -> Finished:
+        return run_python("from capture.cli import main; main()", *arguments, absent=absent)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def capture_extra() -> None:
+    """Skip the test where torch and its like are not installed."""
+    for package in ("torch", "diffusers", "transformers"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed, so nothing can be captured")

@@ -1,0 +1,79 @@
+"""What `capture` says when it cannot: one line on stderr, nothing on stdout, no files."""
+
+import pytest
+
+from capture.errors import CaptureError
+from capture.run_directory import appearing
+
+
+def assert_one_line(finished, *expected: str) -> None:
+    """The command failed with exit code 1 and one line that holds the expected words."""
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    (line,) = finished.stderr.splitlines()
+    for words in expected:
+        assert words in line
+
+
+def test_a_directory_in_use_is_refused_and_left_alone(run_capture, tmp_path):
+    (tmp_path / "run.json").write_text("mine")
+
+    finished = run_capture("flux", "--tiny", "--out", str(tmp_path))
+
+    assert_one_line(finished, str(tmp_path), "not empty")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_in_place_of_the_directory_is_named(run_capture, tmp_path):
+    (tmp_path / "run").write_text("mine")
+
+    finished = run_capture("flux", "--tiny", "--out", str(tmp_path / "run"))
+
+    assert_one_line(finished, str(tmp_path / "run"), "File exists")
+
+
+def test_only_the_tiny_model_is_supported_yet(run_capture, tmp_path):
+    finished = run_capture("flux", "--out", str(tmp_path / "run"))
+
+    assert_one_line(finished, "--tiny")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("package", ["torch", "diffusers", "transformers"])
+def test_a_missing_package_says_what_to_install(package, capture_extra, run_capture, tmp_path):
+    finished = run_capture("flux", "--tiny", "--out", str(tmp_path / "run"), absent=(package,))
+
+    assert_one_line(finished, package, 'pip install "tracehouse[capture]"')
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--tiny"], ["--tiny", "--out", "run", "--steps", "0"], ["--tinny"]]
+)
+def test_wrong_usage_exits_with_2(arguments, run_capture):
+    finished = run_capture("flux", *arguments)
+
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    def write_half(path):
+        with appearing(path) as temporary:
+            temporary.write_text("half")
+            assert not path.exists()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half(tmp_path / "run.json")
+    assert list(tmp_path.iterdir()) == []
+
+    with appearing(tmp_path / "run.json") as temporary:
+        temporary.write_text("whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    path = tmp_path / "gone" / "run.json"
+
+    with pytest.raises(CaptureError, match="No such file"), appearing(path) as temporary:
+        temporary.write_text("whole")

@@ -1,0 +1,28 @@
+"""Import contracts: capture knows nothing of the store, and torch is imported when it is used."""
+
+LOADED = """
+import importlib
+importlib.import_module(sys.argv[1])
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_importing_capture_imports_nothing_heavy(run_python):
+    loaded = run_python(LOADED, "capture").stdout.split()
+
+    assert "capture" in loaded
+    assert not {"torch", "duckdb", "streamlit"} & set(loaded)
+
+
+def test_the_command_line_loads_no_store_and_no_torch(run_python):
+    loaded = run_python(LOADED, "capture.cli").stdout.split()
+
+    assert "typer" in loaded
+    assert not {"torch", "diffusers", "duckdb", "streamlit"} & set(loaded)
+
+
+def test_help_works_without_the_extra(run_capture):
+    finished = run_capture("flux", "--help", absent=("torch", "diffusers", "transformers"))
+
+    assert finished.returncode == 0
+    assert "--tiny" in finished.stdout

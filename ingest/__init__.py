@@ -1,8 +1,8 @@
 """tracehouse's database: profiles in, Parquet tables and DuckDB views out.
 
-    import ingest
-    connection = ingest.connect("store")
-    connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
+>>> import ingest
+>>> connection = ingest.connect("store")
+>>> connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
 """
 
 from pathlib import Path

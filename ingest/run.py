@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from ingest import sql
 from ingest.errors import ProfileError
@@ -18,7 +18,29 @@ from ingest.staging import Source, stage_trace
 
 MEMORY_LIMIT = "512MB"
 EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
-MACROS = ("names", "nested", "overlapping", "islands")
+NORMALISE = (
+    "load/names",
+    "load/nested",
+    "load/overlapping",
+    "load/complete",
+    "load/spans",
+)
+NORMALISE_NESTED = (
+    "tables/steps",
+    "load/launches",
+    "load/launching_ops",
+    "tables/kernels",
+    "load/op_context",
+    "tables/ops",
+    "tables/events",
+    "load/islands",
+    "tables/device_time",
+    "load/gaps",
+    "load/gap_hosts",
+    "tables/bubbles",
+    "tables/sources",
+    "tables/runs",
+)
 ORDER = {
     "events": "source_id, pid, tid, start_ns, event_id",
     "ops": "source_id, pid, tid, start_ns, event_id",
@@ -27,20 +49,14 @@ ORDER = {
 }
 
 
+@dataclass
 class RunLabels:
-    """What the user says of a run: name, model, mode and tags."""
+    """What the user says of a run; it goes before what the run says of itself."""
 
-    def __init__(
-        self,
-        name: str | None = None,
-        model: str | None = None,
-        mode: str | None = None,
-        tags: dict[str, str] | None = None,
-    ) -> None:
-        self.name = name
-        self.model = model
-        self.mode = mode
-        self.tags = tags or {}
+    name: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
 
 
 def write_run(
@@ -52,8 +68,8 @@ def write_run(
 ) -> None:
     """Writes `<table>.parquet` for each table into the existing, empty `directory`.
 
-    `progress` hears of each block of JSON read, in bytes. A trace that cannot be read becomes a
-    source with status `failed`; ProfileError is raised when that leaves none.
+    `progress` hears how many bytes of the files have been read so far. A trace that cannot be
+    read becomes a source with status `failed`; ProfileError is raised when that leaves none.
     """
     scratch = directory.with_name(directory.name + ".scratch")
     config: dict[str, Any] = {
@@ -64,8 +80,9 @@ def write_run(
     if threads:
         config["threads"] = threads
     with duckdb.connect(str(scratch), config=config) as connection:
-        for name in ("staged", "categories"):
-            connection.execute(sql.script(f"load/{name}"))
+        connection.execute("SET enable_progress_bar = false")
+        for name in ("load/staged", "load/categories"):
+            connection.execute(sql.script(name))
         _stage(connection, run.sources, progress)
         _normalise(connection)
         if run.sources:
@@ -86,14 +103,21 @@ def _stage(
 ) -> None:
     traces = [source for source in sources if source.kind == "kineto"]
     failures: list[ProfileError] = []
+    read_bytes = 0
     for source in traces:
+
+        def report(position: int, before: int = read_bytes) -> None:
+            if progress:
+                progress(before + position)
+
         try:
-            stage_trace(connection, source, progress)
+            stage_trace(connection, source, report)
         except ProfileError as error:
             failures.append(error)
             source.status = "failed"
             source.warnings.append(str(error))
             connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
+        read_bytes += source.bytes
     if failures and len(failures) == len(traces):
         raise failures[0]
     assign_ranks(sources)
@@ -107,26 +131,11 @@ def _stage(
 
 def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
     """The steps from events as recorded to the tables, each one SQL file."""
-    for name in (*MACROS[:1], "complete", "spans", *MACROS[1:3]):
-        connection.execute(sql.script(f"load/{name}"))
+    for name in NORMALISE:
+        connection.execute(sql.script(name))
     nest(connection, "host_spans", "host_nest")
     nest(connection, "op_spans", "op_nest")
-    for name in (
-        "tables/steps",
-        "load/launches",
-        "load/launching_ops",
-        "tables/kernels",
-        "load/op_context",
-        "tables/ops",
-        "tables/events",
-        "load/islands",
-        "tables/device_time",
-        "load/gaps",
-        "load/gap_hosts",
-        "tables/bubbles",
-        "tables/sources",
-        "tables/runs",
-    ):
+    for name in NORMALISE_NESTED:
         connection.execute(sql.script(name))
 
 

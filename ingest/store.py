@@ -10,17 +10,41 @@ partition for NULL holds every table without rows: it gives the schema to an emp
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ingest.catalog import write_catalog
-from ingest.errors import IngestError, StoreError
+from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput, read_run_input
+from ingest.staging import Source
 
 EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of one path: its run, whether that is new, and the files it was read from."""
+
+    run_id: str
+    is_new: bool
+    seconds: float
+    sources: list[Source]
+
+    def as_dict(self, path: Path) -> dict[str, Any]:
+        """The same as JSON can say it."""
+        return {
+            "path": str(path),
+            "run_id": self.run_id,
+            "is_new": self.is_new,
+            "seconds": round(self.seconds, 3),
+            "sources": [source.as_dict() for source in self.sources],
+        }
 
 
 class Store:
@@ -61,16 +85,17 @@ class Store:
         labels: RunLabels | None = None,
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
-    ) -> tuple[str, bool]:
-        """Ingests a run directory or file; returns the run's id and whether it is new.
+    ) -> Added:
+        """Ingests a run directory or file as a run.
 
-        `progress` hears of each block of JSON read, in bytes. Raises ProfileError for input that
-        cannot be read; the store is then as it was.
+        `progress` hears how many bytes of the files on disk have been read so far. Raises
+        ProfileError for input that cannot be read; the store is then as it was.
         """
+        began = time.perf_counter()
         labels = labels or RunLabels()
         run = read_run_input(Path(path))
         if existing := self._with_digest(run.digest):
-            return existing, False
+            return Added(existing, False, time.perf_counter() - began, run.sources)
         run_id = f"{slug(labels.name or run.name)}-{run.digest}"
         with self._workplace() as workplace:
             directory = workplace / "run"
@@ -78,11 +103,12 @@ class Store:
             write_run(run, labels, directory, threads, progress)
             try:
                 directory.rename(self.runs_path / f"run_id={run_id}")
+                is_new = True
             except OSError:
-                if run_id in self.run_ids():  # somebody else added it meanwhile
-                    return run_id, False
-                raise
-        return run_id, True
+                if run_id not in self.run_ids():
+                    raise
+                is_new = False  # somebody else added it meanwhile
+        return Added(run_id, is_new, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
         """Removes a run, whole and at once. Raises StoreError when there is none."""
@@ -130,6 +156,3 @@ def slug(name: str) -> str:
 def default_store() -> Path:
     """The store of `TRACEHOUSE_STORE`, else `./store`."""
     return Path(os.environ.get("TRACEHOUSE_STORE") or "store")
-
-
-__all__ = ["IngestError", "Store", "default_store", "slug"]

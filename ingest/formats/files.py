@@ -1,28 +1,41 @@
 """Opening input files: decompression by content, checksums, and which profile a file holds."""
 
-import gzip
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-from isal import igzip_threaded
+from isal import isal_zlib
 
 GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
 HEAD_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
+BLOCK_BYTES = 16 << 20
 
 
-def is_gzip(path: Path) -> bool:
-    """Whether the file begins as gzip does; names are not trusted."""
-    with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC
+def blocks(file: BinaryIO) -> Iterator[bytes]:
+    """The content of a file open at its start, in blocks, inflated where it is gzip.
 
-
-def open_decompressed(path: Path) -> BinaryIO:
-    """The file's bytes, inflated (in a thread of its own) where they are gzip."""
-    if is_gzip(path):
-        return cast(BinaryIO, igzip_threaded.open(path, "rb", threads=1))
-    return path.open("rb")
+    A compressed stream that breaks off gives all that can be inflated and then raises EOFError;
+    a damaged one raises isal's IsalError at the damage.
+    """
+    if file.read(2) != GZIP_MAGIC:  # names are not trusted
+        file.seek(0)
+        while block := file.read(BLOCK_BYTES):
+            yield block
+        return
+    file.seek(0)
+    decoder = isal_zlib.decompressobj(GZIP_WINDOW)
+    while compressed := file.read(CHUNK_BYTES):
+        while compressed:
+            yield decoder.decompress(compressed, BLOCK_BYTES)
+            compressed = decoder.unconsumed_tail
+            if decoder.eof and (compressed := decoder.unused_data.lstrip(b"\0")):
+                decoder = isal_zlib.decompressobj(GZIP_WINDOW)  # a further member
+    if not decoder.eof:
+        raise EOFError("the compressed stream is cut short")
 
 
 def sha256(path: Path) -> str:
@@ -52,16 +65,13 @@ def kind_of(path: Path) -> str:
 
 
 def _head(path: Path) -> bytes:
-    # zlib's error and a cut stream still leave what came before them readable.
-    with path.open("rb") as raw:
-        if raw.read(2) != GZIP_MAGIC:
-            raw.seek(0)
-            return raw.read(HEAD_BYTES)
     head = b""
-    try:
-        with gzip.open(path) as file:
-            while len(head) < HEAD_BYTES and (block := file.read(1 << 16)):
+    with path.open("rb") as file:
+        try:
+            for block in blocks(file):
                 head += block
-    except (EOFError, gzip.BadGzipFile, OSError):
-        pass
+                if len(head) >= HEAD_BYTES:
+                    break
+        except (EOFError, isal_zlib.IsalError):
+            pass  # what comes before the damage says what the file is
     return head

@@ -8,21 +8,22 @@ objects in `args`), and then both pieces are invalid JSON, which `stage.py` join
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from isal.isal_zlib import IsalError
 
 from ingest.errors import ProfileError
-from ingest.formats.files import open_decompressed
+from ingest.formats.files import blocks
 
-BLOCK_BYTES = 16 << 20
 HEAD_LIMIT_BYTES = 64 << 20
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 AFTER_ARRAY = re.compile(rb'\s*(?:,\s*"|\}|$)')
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 OPEN, CLOSE, END, COMMA, SPACE = b"{"[0], b"}"[0], b"]"[0], b","[0], b" "[0]
 
@@ -38,7 +39,8 @@ class KinetoTrace:
 
     `metadata`: every key of the file besides `traceEvents`. `json_bytes`: decompressed size.
     `lost_bytes`: bytes after the last whole event of a file that ends too early, else None.
-    `warnings`: what was odd, one sentence each.
+    `warnings`: what was odd, one sentence each. `progress` hears how many bytes of the file on
+    disk have been read so far.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
@@ -48,6 +50,8 @@ class KinetoTrace:
         self.lost_bytes: int | None = None
         self.warnings: list[str] = []
         self._progress = progress or (lambda _: None)
+        self._file: BinaryIO
+        self._blocks: Iterator[bytes]
         self._ordinal = 0
         self._broken = ""
 
@@ -56,63 +60,79 @@ class KinetoTrace:
 
         Raises ProfileError where the file has no `traceEvents`.
         """
-        with open_decompressed(self.path) as file:
-            head, carry = self._read_head(file)
+        with self.path.open("rb") as file:
+            self._file, self._blocks = file, blocks(file)
+            head, carry = self._read_head()
             offset = self.json_bytes - len(carry)
+            tail: bytes | None
             if carry.lstrip(WHITESPACE).startswith(b"]"):
                 tail = carry.lstrip(WHITESPACE)[1:]
             else:
-                carry, offset, tail_start = yield from self._cut(file, carry, offset)
+                carry, tail_start = yield from self._cut(carry, offset)
                 tail = None if tail_start is None else carry[tail_start:]
-            while tail is not None and (block := self._read(file)):
+            while tail is not None and (block := self._read()):
                 tail += block
         if tail is None:
             self._report_truncation(len(carry))
         self._read_metadata(head, tail)
 
-    def _read(self, file: BinaryIO) -> bytes:
-        """The next block; a compressed stream that breaks off counts as ended there."""
+    def slices(self, spans: list[tuple[int, int]]) -> Iterator[bytes]:
+        """The bytes from start to end of the decompressed file for each span, starts ascending.
+
+        Reads the file once more: for the few pieces that `batches` could not cut right.
+        """
+        with self.path.open("rb") as file:
+            seen, seen_from = b"", 0
+            stream = blocks(file)
+            for start, end in spans:
+                while seen_from + len(seen) < end:
+                    skipped = min(max(start - seen_from, 0), len(seen))
+                    seen, seen_from = seen[skipped:] + next(stream), seen_from + skipped
+                yield seen[start - seen_from : end - seen_from]
+
+    def _read(self) -> bytes:
+        """The next block; a damaged file counts as ended at the damage."""
+        block = b""
         try:
-            block = file.read(BLOCK_BYTES)
-        except (EOFError, OSError) as error:
+            block = next(filter(None, self._blocks), b"")
+        except (EOFError, OSError, IsalError) as error:
             self._broken = str(error)
-            return b""
         self.json_bytes += len(block)
-        self._progress(len(block))
+        self._progress(self._file.tell())
         return block
 
-    def _read_head(self, file: BinaryIO) -> tuple[bytes, bytes]:
+    def _read_head(self) -> tuple[bytes, bytes]:
         """What precedes the events, and the start of the events."""
         seen = b""
-        while len(seen) < HEAD_LIMIT_BYTES and (block := self._read(file)):
+        while len(seen) < HEAD_LIMIT_BYTES and (block := self._read()):
             seen += block
+            start = seen.removeprefix(BYTE_ORDER_MARK).lstrip(WHITESPACE)
+            if start.startswith(b"["):
+                return b"", start[1:]
             if match := EVENTS_KEY.search(seen):
                 return seen[: match.start()], seen[match.end() :]
-            bare = seen.removeprefix(b"\xef\xbb\xbf").lstrip(WHITESPACE)
-            if bare.startswith(b"["):
-                return b"", bare[1:]
         detail = f" ({self._broken})" if self._broken else ""
         raise ProfileError(f"{self.path}: no traceEvents array{detail}: not a profiler trace")
 
     def _cut(
-        self, file: BinaryIO, carry: bytes, offset: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Yields the events; returns (last bytes, their offset, where the tail begins in them)."""
+        self, carry: bytes, offset: int
+    ) -> Generator[pa.RecordBatch, None, tuple[bytes, int | None]]:
+        """Yields the events; returns the last bytes, and where in them the array has ended."""
         while True:
-            block = self._read(file)
+            block = self._read()
             buffer = carry + block if block else carry + b" "
             starts, ends, array_end = _boundaries(buffer, final=not block)
             if len(starts):
                 yield self._batch(buffer, starts, ends, offset)
             if array_end is not None:
-                return buffer, offset, array_end + 1
+                return buffer, array_end + 1
             done = int(ends[-1]) if len(ends) else 0
             if len(starts):
                 following = buffer.find(b"{", done)
                 done = following if following >= 0 else done
             carry, offset = buffer[done:], offset + done
             if not block:
-                return carry.strip(WHITESPACE + b","), offset, None
+                return carry.strip(WHITESPACE + b","), None
 
     def _batch(
         self, buffer: bytes, starts: Positions, ends: Positions, offset: int
@@ -135,7 +155,7 @@ class KinetoTrace:
 
     def _read_metadata(self, head: bytes, tail: bytes | None) -> None:
         """Keys before and after the events, as if the array were not there."""
-        before = head.lstrip(b"\xef\xbb\xbf" + WHITESPACE).removeprefix(b"{").strip(b", \t\r\n")
+        before = head.removeprefix(BYTE_ORDER_MARK).lstrip(WHITESPACE).removeprefix(b"{").strip(b", \t\r\n")
         after = (tail or b"").strip(WHITESPACE).removesuffix(b"}").strip(b", \t\r\n")
         for text, place in ((before, "before"), (after, "after")):
             if not text:
@@ -157,9 +177,7 @@ def _boundaries(buffer: bytes, final: bool) -> tuple[Positions, Positions, int |
     after = _skip_space(text, closings + 1)
     follower = text[after]
     array_end = None
-    for closing, end in zip(
-        closings[follower == END], after[follower == END], strict=True
-    ):
+    for closing, end in zip(closings[follower == END], after[follower == END], strict=True):
         if AFTER_ARRAY.match(buffer, int(end) + 1) and _ends_object(buffer, int(closing)):
             array_end = int(end)
             break
@@ -217,21 +235,20 @@ def _is_json(text: bytes) -> bool:
 def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array:
     """Arrow string views of the slices: length, first four bytes, buffer number, position."""
     text = np.frombuffer(buffer, np.uint8)
-    lengths = ends - starts
-    if len(lengths) and lengths.min() <= 12:  # such short strings live inside the view
-        return pa.array([buffer[s:e] for s, e in zip(starts, ends, strict=True)], pa.binary()).cast(
-            pa.string()
-        ).cast(pa.string_view())
     views = np.zeros((len(starts), 4), np.int32)
-    views[:, 0] = lengths
-    views[:, 1] = np.stack([text[starts + i] for i in range(4)], axis=1).copy().view(np.int32)[:, 0]
+    views[:, 0] = ends - starts
+    first_bytes = text[np.minimum(starts[:, None] + np.arange(4), len(text) - 1)]
+    views[:, 1] = first_bytes.view(np.int32)[:, 0]
     views[:, 3] = starts
+    for row in np.flatnonzero(ends - starts <= 12):  # so short, a text lies inside its view
+        content = buffer[starts[row] : ends[row]].ljust(12, b"\0")
+        views[row, 1:] = np.frombuffer(content, np.int32)
     buffers = [None, pa.py_buffer(views), pa.py_buffer(buffer)]
     return pa.Array.from_buffers(pa.string_view(), len(starts), buffers)
 
 
 def _known_keys(text: bytes) -> dict[str, Any]:
-    """What can still be read of metadata that is not valid JSON: whole values of the keys we use."""
+    """What can still be read of metadata that is not valid JSON: the values of the keys we use."""
     found: dict[str, Any] = {}
     decoder = json.JSONDecoder(strict=False)
     decoded = text.decode("utf-8", "replace")

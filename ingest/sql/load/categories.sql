@@ -3,7 +3,8 @@
 --
 -- side is `host` (runs on a thread, nests), `device` (device time), or `annotation` (neither).
 CREATE TABLE categories AS
-SELECT * FROM (VALUES
+SELECT * FROM (
+    VALUES
     ('cpu_op', 'cpu_op', 'host'),
     ('Operator', 'cpu_op', 'host'),
     ('user_annotation', 'user_annotation', 'host'),

@@ -2,45 +2,45 @@
 -- (source_id, rank, device, start_ns, dur_ns, event_id).
 -- One row: a maximal union of activities that touch or overlap.
 CREATE MACRO islands(activities) AS TABLE
-WITH
-reached AS (
+    WITH
+    reached AS (
+        SELECT
+            source_id,
+            rank,
+            device,
+            event_id,
+            start_ns,
+            start_ns + dur_ns AS end_ns,
+            max(start_ns + dur_ns) OVER (
+                PARTITION BY source_id, device ORDER BY start_ns, event_id
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS reached_ns
+        FROM query_table(activities)
+    ),
+
+    numbered AS (
+        SELECT
+            *,
+            count(*) FILTER (WHERE reached_ns IS NULL OR start_ns > reached_ns) OVER (
+                PARTITION BY source_id, device ORDER BY start_ns, event_id ROWS UNBOUNDED PRECEDING
+            ) AS island
+        FROM reached
+    )
+
     SELECT
         source_id,
-        rank,
+        any_value(rank) AS rank,
         device,
-        event_id,
-        start_ns,
-        start_ns + dur_ns AS end_ns,
-        max(start_ns + dur_ns) OVER (
-            PARTITION BY source_id, device ORDER BY start_ns, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reached_ns
-    FROM query_table(activities)
-),
-
-numbered AS (
-    SELECT
-        *,
-        count(*) FILTER (WHERE reached_ns IS NULL OR start_ns > reached_ns) OVER (
-            PARTITION BY source_id, device ORDER BY start_ns, event_id ROWS UNBOUNDED PRECEDING
-        ) AS island
-    FROM reached
-)
-
-SELECT
-    source_id,
-    any_value(rank) AS rank,
-    device,
-    island,
-    min(start_ns) AS start_ns,
-    max(end_ns) AS end_ns,
-    arg_min(event_id, (start_ns, event_id)) AS first_id,
-    arg_max(event_id, (end_ns, event_id)) AS last_id
-FROM numbered
-GROUP BY source_id, device, island;
+        island,
+        min(start_ns) AS start_ns,
+        max(end_ns) AS end_ns,
+        arg_min(event_id, (start_ns, event_id)) AS first_id,
+        arg_max(event_id, (end_ns, event_id)) AS last_id
+    FROM numbered
+    GROUP BY source_id, device, island;
 
 CREATE VIEW compute_activities AS SELECT * FROM kernels WHERE class = 'compute';
 CREATE VIEW communication_activities AS SELECT * FROM kernels WHERE class = 'communication';
 CREATE VIEW copy_activities AS SELECT * FROM kernels WHERE class = 'copy';
-CREATE VIEW computing_or_communicating AS
+CREATE VIEW working_activities AS
 SELECT * FROM kernels WHERE class IN ('compute', 'communication');

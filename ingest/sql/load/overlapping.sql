@@ -5,28 +5,28 @@
 -- Each span asks how many intervals begin before its start and before its end: the intervals it
 -- meets are the numbers between, so the work grows with the pairs found and not with all pairs.
 CREATE MACRO overlapping(spans, intervals) AS TABLE
-WITH
-numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS place
-    FROM query_table(intervals)
-),
+    WITH
+    numbered AS (
+        SELECT *, row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS place
+        FROM query_table(intervals)
+    ),
 
-met AS (
+    met AS (
+        SELECT
+            span.*,
+            unnest(range(greatest(coalesce(first.place, 0), 1), last.place + 1)) AS place
+        FROM query_table(spans) AS span
+        ASOF INNER JOIN numbered AS last
+            ON span.lane = last.lane AND span.end_ns > last.from_ns
+        ASOF LEFT JOIN numbered AS first
+            ON span.lane = first.lane AND span.start_ns > first.from_ns
+        WHERE span.end_ns > span.start_ns
+    )
+
     SELECT
-        span.*,
-        unnest(range(greatest(coalesce(first.place, 0), 1), last.place + 1)) AS place
-    FROM query_table(spans) AS span
-    ASOF INNER JOIN numbered AS last
-        ON span.lane = last.lane AND span.end_ns > last.from_ns
-    ASOF LEFT JOIN numbered AS first
-        ON span.lane = first.lane AND span.start_ns > first.from_ns
-    WHERE span.end_ns > span.start_ns
-)
-
-SELECT
-    met.* EXCLUDE (place),
-    numbered.interval_id,
-    least(met.end_ns, numbered.to_ns) - greatest(met.start_ns, numbered.from_ns) AS overlap_ns
-FROM met
-INNER JOIN numbered ON met.lane = numbered.lane AND met.place = numbered.place
-WHERE numbered.to_ns > met.start_ns;
+        met.* EXCLUDE (place),
+        numbered.interval_id,
+        least(met.end_ns, numbered.to_ns) - greatest(met.start_ns, numbered.from_ns) AS overlap_ns
+    FROM met
+    INNER JOIN numbered ON met.lane = numbered.lane AND met.place = numbered.place
+    WHERE numbered.to_ns > met.start_ns;

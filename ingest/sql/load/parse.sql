@@ -1,8 +1,8 @@
 -- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
 --
 -- DuckDB reads JSON numbers as doubles. That is exact to the nanosecond below 9e12 µs; beyond it
--- (times since the epoch) the digits of `ts` are taken from the text, provided that they are the
--- number that was parsed and not some other `ts` in the event.
+-- (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
+-- behind a key of this name, the one that was parsed.
 INSERT INTO staged
 WITH
 valid AS (
@@ -27,10 +27,10 @@ parsed AS (
         END AS a,
         CASE
             WHEN abs(e.ts) >= 9e12
-                THEN try_cast(
-                    regexp_extract(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1)
-                    AS DECIMAL(38, 6)
-                )
+                THEN list_filter(
+                    regexp_extract_all(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1),
+                    lambda digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
+                )[1]::DECIMAL(38, 6)
         END AS exact_us
     FROM valid
 )
@@ -44,10 +44,7 @@ SELECT
     e.pid,
     e.tid,
     e.id,
-    CASE
-        WHEN abs(exact_us - e.ts) < 1 THEN round(exact_us * 1000)::BIGINT
-        ELSE try_cast(round(e.ts * 1000) AS BIGINT)
-    END AS relative_ns,
+    coalesce(round(exact_us * 1000)::BIGINT, try_cast(round(e.ts * 1000) AS BIGINT)) AS relative_ns,
     try_cast(round(e.dur * 1000) AS BIGINT) AS dur_ns,
     a."Ev Idx" AS event_index,
     a.correlation,
@@ -58,5 +55,5 @@ SELECT
     END AS external_id,
     e.args,
     "offset" AS byte_offset,
-    CASE WHEN e.ph IS NULL THEN event END AS rejected
+    CASE WHEN e.ph IS NULL THEN "offset" + strlen(event) END AS rejected_end
 FROM parsed;

@@ -15,7 +15,7 @@ CREATE TABLE staged (
     external_id BIGINT,
     args JSON,
     byte_offset BIGINT,
-    rejected VARCHAR
+    rejected_end BIGINT  -- where the piece ends, for one that is no event by itself
 );
 
 -- Input files as far as the SQL needs them; `base_ns` is what the file's times count from.

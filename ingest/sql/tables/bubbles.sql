@@ -11,12 +11,12 @@
 -- after_kernel   activity that ended it
 -- before_id      `event_id` of the former
 -- after_id       `event_id` of the latter
--- cause          host: the launch came after the gap began. sync, data loader, compile: as host, but
---                the host had been waiting for the device when the gap began, or spent half of the
---                gap or more loading data or compiling (written `sync`, `dataloader`, `compile`).
---                dependency: launched in time, but it followed another stream or a communication.
---                launch: launched in time, and nothing explains the gap but the launch itself.
---                unknown: the trace holds no launch for the activity after the gap
+-- cause          `host`: the launch came after the gap began. `sync`: as host, but the host was
+--                waiting for the device when the gap began. `dataloader`, `compile`: as host, and
+--                it spent half of the gap or more loading data or compiling. `dependency`: launched
+--                in time, but after another stream's activity or beside a communication.
+--                `launch`: launched in time, and nothing else explains the gap. `unknown`: the
+--                trace holds no launch for the activity after the gap
 -- host_op        operator or annotation that filled most of the gap on the launching thread
 -- host_frame     Python frame that filled most of it; null when the trace has no stacks
 -- step           step of the activity that ended the gap
@@ -27,8 +27,8 @@ SELECT
     gaps.device,
     gaps.from_ns AS start_ns,
     gaps.to_ns - gaps.from_ns AS dur_ns,
-    before.name AS before_kernel,
-    after.name AS after_kernel,
+    previous.name AS before_kernel,
+    next.name AS after_kernel,
     gaps.before_id,
     gaps.after_id,
     CASE
@@ -40,16 +40,14 @@ SELECT
                 WHEN gap_hosts.waited THEN 'sync'
                 ELSE 'host'
             END
-        WHEN
-            before.stream IS DISTINCT FROM after.stream
-            OR 'communication' IN (before.class, after.class)
-            THEN 'dependency'
+        WHEN (previous.stream IS DISTINCT FROM next.stream) THEN 'dependency'
+        WHEN 'communication' IN (previous.class, next.class) THEN 'dependency'
         ELSE 'launch'
     END AS cause,
     gap_hosts.host_op,
     gap_hosts.host_frame,
-    after.step
+    next.step
 FROM gaps
-INNER JOIN kernels AS before ON gaps.before_id = before.event_id
-INNER JOIN kernels AS after ON gaps.after_id = after.event_id
+INNER JOIN kernels AS previous ON gaps.before_id = previous.event_id
+INNER JOIN kernels AS next ON gaps.after_id = next.event_id
 LEFT JOIN gap_hosts ON gaps.gap_id = gap_hosts.gap_id;

@@ -27,7 +27,7 @@ covered AS (
     UNION ALL
     SELECT 'copy' AS class, * FROM islands('copy_activities')
     UNION ALL
-    SELECT 'compute or communication' AS class, * FROM islands('computing_or_communicating')
+    SELECT 'working' AS class, * FROM islands('working_activities')
 ),
 
 lengths AS (
@@ -43,8 +43,7 @@ lengths AS (
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'communication'), 0)::BIGINT
             AS communication_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'copy'), 0)::BIGINT AS copy_ns,
-        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'compute or communication'), 0)::BIGINT
-            AS working_ns
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'working'), 0)::BIGINT AS working_ns
     FROM covered
     GROUP BY source_id, device
 ),

@@ -4,7 +4,7 @@
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
--- event_id           number of the event, unique in the run: source_id × 10¹² + its place in the file
+-- event_id           number of the event, unique in the run: source_id × 10¹² + its place
 -- category           what it is, in today's names (cpu_op, kernel, cuda_runtime, …)
 -- recorded_category  the category as the file has it
 -- name               name as recorded

@@ -65,7 +65,7 @@ SELECT
     launched.rank,
     launched.event_id,
     launched.name,
-    CASE launched.category WHEN 'gpu_memcpy' THEN 'memcpy' WHEN 'gpu_memset' THEN 'memset' ELSE 'kernel' END AS kind,
+    replace(launched.category, 'gpu_', '') AS kind,
     CASE
         WHEN launched.category <> 'kernel' THEN 'copy'
         WHEN is_communication(launched.name) THEN 'communication'

@@ -91,8 +91,9 @@ SELECT
     op.dur_ns - coalesce(children.dur_ns, 0) AS self_ns,
     CASE
         WHEN devices.source_id IS NOT NULL
-            THEN coalesce(before_end.launched_so_far_ns, 0)
-            - coalesce(before_start.launched_so_far_ns, 0)
+            THEN
+                coalesce(before_end.launched_so_far_ns, 0)
+                - coalesce(before_start.launched_so_far_ns, 0)
     END AS device_ns,
     CASE WHEN devices.source_id IS NOT NULL THEN coalesce(innermost.dur_ns, 0) END
         AS self_device_ns,

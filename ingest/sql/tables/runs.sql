@@ -23,6 +23,6 @@ CREATE TABLE runs (
     world_size INTEGER,
     started_at TIMESTAMP,
     ingested_at TIMESTAMP,
-    tags MAP(VARCHAR, VARCHAR),
+    tags MAP (VARCHAR, VARCHAR),
     meta JSON
 );

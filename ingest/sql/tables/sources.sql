@@ -25,7 +25,7 @@ CREATE TABLE sources (
     sha256 VARCHAR,
     events BIGINT,
     complete BIGINT,
-    not_stored MAP(VARCHAR, BIGINT),
+    not_stored MAP (VARCHAR, BIGINT),
     status VARCHAR,
     warnings VARCHAR[],
     meta JSON

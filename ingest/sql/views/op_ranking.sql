@@ -4,8 +4,8 @@
 -- run_id     the run
 -- rank       rank of the process; 0 when there was one
 -- device     number of the device
--- op         outermost operator around the launch, wrappers looked through; `(graph) <kernel>`, `(no op)`,
---            `bubble`
+-- op         outermost operator around the launch, looking through wrappers; or `(graph) <kernel>`,
+--            `(no op)`, `bubble`
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the device's span, 0 to 100

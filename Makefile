@@ -1,0 +1,53 @@
+# make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
+# make test   lint, types and all tests
+# make docs   regenerates the data dictionary and the output shown in the README
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+export TRACEHOUSE_STORE ?= $(DEMO)/store
+
+.PHONY: demo test lint docs clean
+
+demo: $(VENV)/.capture
+	@test -f $(DEMO)/flux-tiny/run.json || $(BIN)/capture flux --tiny --out $(DEMO)/flux-tiny
+	@$(BIN)/ingest add $(DEMO)/flux-tiny
+	@$(BIN)/ingest top flux-tiny --limit 10
+	@if [ -z "$(NO_SERVE)" ]; then \
+	    echo "Dashboard: http://localhost:8501  (Ctrl-C ends it)"; \
+	    $(BIN)/streamlit run dashboard/app.py --server.headless true --server.port 8501 \
+	        --browser.gatherUsageStats false; \
+	else echo "Ready: make demo serves the dashboard on $(TRACEHOUSE_STORE)"; fi
+
+test: lint $(VENV)/.chromium
+	env -u TRACEHOUSE_STORE $(BIN)/pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar ingest/sql
+
+docs: $(VENV)/.test
+	$(BIN)/python -m docs.generate
+
+$(VENV)/.capture: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt -e '.[capture]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.capture
+	$(BIN)/pip install -q -c constraints.txt -e '.[capture,test]'
+	@touch $@
+
+# The system's Chromium where there is one or it can be installed, else playwright's own.
+$(VENV)/.chromium: $(VENV)/.test
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	    || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	        && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	    || $(BIN)/playwright install chromium
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(DEMO) build *.egg-info

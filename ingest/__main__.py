@@ -1,0 +1,5 @@
+"""`python -m ingest`."""
+
+from ingest.cli import main
+
+main()

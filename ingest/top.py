@@ -1,0 +1,106 @@
+"""`ingest top`: the table that people's own statistics scripts print."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+from rich.console import RenderableType
+from rich.text import Text
+
+from ingest.output import table
+
+NS_PER_MS = 1_000_000
+COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
+HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
+
+
+def top(
+    connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int
+) -> Iterator[RenderableType]:
+    """A ranking per rank and device, and one over all; of host time where there is no device.
+
+    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, the bubble row
+    is always among them.
+    """
+    devices = connection.execute(
+        """
+        SELECT rank, device, sum(span_ns), sum(busy_ns), sum(bubble_ns)
+        FROM device_time WHERE run_id = $1 GROUP BY rank, device ORDER BY rank, device
+        """,
+        [run_id],
+    ).fetchall()
+    if not devices:
+        yield from _host_ranking(connection, run_id, limit)
+        return
+    for rank, device, *times in devices:
+        rows = connection.execute(
+            """
+            SELECT name, device_ns, calls, percent FROM ranking
+            WHERE run_id = $1 AND level = $2 AND rank = $3 AND device IS NOT DISTINCT FROM $4
+            ORDER BY device_ns DESC, name
+            """,
+            [run_id, level, rank, device],
+        ).fetchall()
+        yield from _ranking(f"{run_id}  rank {rank}  device {device}", rows, times, limit)
+    rows = connection.execute(
+        """
+        SELECT name, device_ns, calls, percent FROM ranking_over_all
+        WHERE run_id = $1 AND level = $2 ORDER BY device_ns DESC, name
+        """,
+        [run_id, level],
+    ).fetchall()
+    totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
+    yield from _ranking(f"{run_id}  over all", rows, totals, limit)
+
+
+def _ranking(
+    title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int
+) -> Iterator[RenderableType]:
+    shown = rows[:limit]
+    shown += [row for row in rows[limit:] if row[0] == "bubble"]
+    yield table(COLUMNS, map(_row, shown), title, right=COLUMNS[1:])
+    if len(rows) > len(shown):
+        yield Text(f"… and {len(rows) - len(shown)} more")
+    span, busy, bubble = times
+    yield Text(f"Total device time:  {_ms(span)} ms")
+    yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
+    yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
+    best = [f"{row[0]} ({_percent(row[3])})" for row in rows if row[0] != "bubble"][:3]
+    yield Text(f"Top 3 ops:          {', '.join(best)}\n")
+
+
+def _host_ranking(
+    connection: duckdb.DuckDBPyConnection, run_id: str, limit: int
+) -> Iterator[RenderableType]:
+    yield Text(f"{run_id} has no device activity: ranked by host self time.\n")
+    rows = connection.execute(
+        """
+        SELECT rank, op, self_ns, calls, percent FROM host_op_ranking
+        WHERE run_id = $1 ORDER BY rank, self_ns DESC, op
+        """,
+        [run_id],
+    ).fetchall()
+    for rank in sorted({row[0] for row in rows}):
+        ranked = [row[1:] for row in rows if row[0] == rank]
+        title = f"{run_id}  rank {rank}  host"
+        yield table(HOST_COLUMNS, map(_row, ranked[:limit]), title, right=HOST_COLUMNS[1:])
+        if len(ranked) > limit:
+            yield Text(f"… and {len(ranked) - limit} more")
+        yield Text(f"Total self time:    {_ms(sum(row[1] for row in ranked))} ms\n")
+
+
+def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
+    name, time_ns, calls, percent = row
+    return name, _ms(time_ns), f"{calls:,}", _percent(percent)
+
+
+def _ms(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_MS:.3f}"
+
+
+def _percent(percent: float | None) -> str:
+    return "–" if percent is None else f"{percent:.2f}%"
+
+
+def _share(part: int, whole: int) -> str:
+    return _percent(100 * part / whole if whole else None)

@@ -1,0 +1,213 @@
+"""Files as they occur: whatever way a trace is printed or damaged, its events are the same."""
+
+import gzip
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from ingest.errors import ProfileError
+
+
+def x(name: str, ts: float, dur: float, **more: Any) -> dict[str, Any]:
+    event = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur}
+    return {**event, **more}
+
+
+ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
+EVENTS = [
+    x(
+        ODD_NAME,
+        1.5,
+        4.25,
+        args={"list": [{"a": 1}, {"b": 2}, {"c": 3}], "traceEvents": [{"d": 4}]},
+    ),
+    x("short", 2, 1),
+    {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
+    x("last", 7, 1, args={"end": [{"e": 5}]}),
+]
+EXPECTED = [(ODD_NAME, 1500, 4250), ("short", 2000, 1000), ("last", 7000, 1000)]
+AROUND = {
+    "before": {"schemaVersion": 1, "deviceProperties": [{"name": "GPU"}, {"name": "GPU"}]},
+    "after": {"traceName": "t", "more": [{"f": 6}, {"g": 7}, {"h": 8}]},
+}
+
+
+def printed(indent: int | None, separators: tuple[str, str] | None = None) -> str:
+    whole = {**AROUND["before"], "traceEvents": EVENTS, **AROUND["after"]}
+    return json.dumps(whole, indent=indent, separators=separators)
+
+
+PRINTED = {
+    "compact": printed(None, (",", ":")),
+    "spaced": printed(None),
+    "indented by 1": printed(1),
+    "indented by 8": printed(8),
+    "spaces around commas": printed(None, (" , ", " : ")),
+    "bare array": json.dumps(EVENTS),
+    "bare array with white space": f" \n[ {json.dumps(EVENTS)[1:-1]} ]\n\n",
+    "trailing comma": json.dumps(EVENTS)[:-1] + ",]",
+    "garbage after the end": printed(None) + "\n-- ",
+    "cut before the closing brackets": printed(None).partition('], "traceName"')[0],
+}
+
+
+@pytest.mark.parametrize("form", PRINTED)
+def test_every_way_of_printing_gives_the_same_rows(form: str, traces: Any) -> None:
+    rows = traces.add(PRINTED[form]).sql(
+        "SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns"
+    )
+    assert rows.fetchall() == EXPECTED
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2, 7, 64, 1000])
+def test_events_are_whole_wherever_a_block_ends(
+    block_bytes: int, traces: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.formats.files.BLOCK_BYTES", block_bytes)
+    connection = traces.add(printed(1))
+    rows = connection.sql("SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns")
+    assert rows.fetchall() == EXPECTED
+    meta = json.loads(connection.sql("SELECT meta FROM sources").fetchall()[0][0])
+    assert meta == {**AROUND["before"], **AROUND["after"]}
+
+
+def test_arguments_are_kept_whole(traces: Any) -> None:
+    rows = traces.add(printed(None)).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
+    expected = [event.get("args") for event in EVENTS if event["ph"] == "X"]
+    assert [args and json.loads(args) for (args,) in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("ts", "base", "start_ns"),
+    [
+        # torch ≥ 2.4: relative µs with three decimals, and a base.
+        ("4026146440765.572", 1782967788000000000, 1786993934440765572),
+        # torch 2.2 and 2.3: µs since the epoch with three decimals, more than a double holds.
+        ("1712195495521130.028", 0, 1712195495521130028),
+        ("1712195495521130.999", 0, 1712195495521130999),
+        # Before: whole µs since the epoch.
+        ("1623142624633484", 0, 1623142624633484000),
+        # Strings, as some writers have them.
+        ('"1712195495521130.028"', 0, 1712195495521130028),
+        ("-12.5", 1_000_000, 987_500),
+    ],
+)
+def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces: Any) -> None:
+    event = json.dumps(x("op", 0, 1.003)).replace('"ts": 0', f'"args": {{"ts": 5}}, "ts": {ts}')
+    connection = traces.add(f'{{"baseTimeNanoseconds": {base}, "traceEvents": [{event}]}}')
+    assert connection.sql("SELECT start_ns, dur_ns FROM events").fetchall() == [(start_ns, 1003)]
+
+
+def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: Path) -> None:
+    path = samples / "traces" / "mi300_resnet_ddp_rank0.json.gz"
+    trace = json.loads(gzip.decompress(path.read_bytes()), parse_float=Decimal)
+    base = trace["baseTimeNanoseconds"]
+    expected = sorted(
+        (base + int(Decimal(e["ts"]) * 1000), int(Decimal(e["dur"]) * 1000), e["name"])
+        for e in trace["traceEvents"]
+        if e["ph"] == "X"
+    )
+    rows = store_of_samples.sql(
+        "SELECT start_ns, dur_ns, name FROM events SEMI JOIN "
+        "(FROM runs WHERE name = 'mi300_resnet_ddp_rank0') USING (run_id) ORDER BY ALL"
+    )
+    assert rows.fetchall() == expected
+
+
+def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
+    text = printed(None)
+    cut = text[: text.index('"last"') + 3]
+    row = traces.add(cut).sql("SELECT status, events, complete, warnings FROM sources").fetchall()
+    [(status, events, complete, warnings)] = row
+    assert (status, events, complete) == ("truncated", 3, 2)
+    lost = len(cut) - cut.rindex('{"ph": "X"')
+    assert warnings == [
+        f"the file ends inside traceEvents: {lost} bytes after the last whole event were lost"
+    ]
+
+
+def test_a_compressed_file_cut_short_keeps_what_can_be_inflated(
+    samples: Path, tmp_path: Path
+) -> None:
+    whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
+    path = tmp_path / "cut.json.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    [source] = ingest.Store(tmp_path / "store").add(path).sources
+    assert source.status == "truncated"
+    assert 2000 < source.complete < 4811
+
+
+def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
+    broken = json.dumps(EVENTS).replace('"short"', '"sh"ort"')
+    connection = traces.add(broken)
+    assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
+        (ODD_NAME,),
+        ("last",),
+    ]
+    [(not_stored, warnings)] = connection.sql("SELECT not_stored, warnings FROM sources").fetchall()
+    assert not_stored == {"phase M": 1, "not valid JSON": 1}
+    offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": "sh')
+    assert warnings == [f"1 event not valid JSON and left out, the first at byte {offset}"]
+
+
+def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
+    events = [
+        x("good", 1, 1),
+        {"ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "no ts", "dur": 1, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "null dur", "ts": 1, "dur": None, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "negative", "ts": 1, "dur": -1, "pid": 1, "tid": 1},
+    ]
+    rows = traces.add(events).sql("SELECT events, complete, not_stored FROM sources").fetchall()
+    reasons = ["name", "ts", "dur"]
+    counted = {f"complete event without {reason}": 1 for reason in reasons}
+    assert rows == [(5, 1, {**counted, "complete event with negative dur": 1})]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "not a profiler trace"),
+        (b"{}", "not a profiler trace"),
+        (b"hello", "not a profiler trace"),
+        (b'{"a": "traceEvents"}', "no traceEvents array: not a profiler trace"),
+        (b"\x80\x04\x95", "memory_snapshot files are not read yet"),
+        (b"[[1, 2, 3, 4]]", "memory_timeline files are not read yet"),
+        (gzip.compress(b"hello"), "not a profiler trace"),
+    ],
+)
+def test_what_is_no_trace_is_refused_by_name(
+    content: bytes, complaint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad file.json"
+    path.write_bytes(content)
+    store = ingest.Store(tmp_path / "store")
+    with pytest.raises(ProfileError) as refusal:
+        store.add(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert complaint in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert store.run_ids() == []
+    assert sorted(p.name for p in store.path.iterdir()) == ["catalog.duckdb", "runs"]
+
+
+def test_secrets_in_metadata_do_not_reach_the_store(sample_store: Path) -> None:
+    for path in sample_store.rglob("*.parquet"):
+        assert b"hf_EXAMPLE" not in path.read_bytes()
+    metas = ingest.connect(sample_store).sql("SELECT meta FROM sources").fetchall()
+    assert any("[redacted]" in (meta or "") for (meta,) in metas)
+    assert not any("hf_EXAMPLE" in (meta or "") for (meta,) in metas)
+
+
+@pytest.mark.parametrize("name", ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"])
+def test_malformed_files_of_torch_itself_are_read(name: str, samples: Path, tmp_path: Path) -> None:
+    path = samples / "malformed" / f"{name}.json"
+    [source] = ingest.Store(tmp_path / "store").add(path).sources
+    assert source.status == "ok"
+    assert source.complete > 0
+    assert source.events == source.complete + sum(source.not_stored.values())
+    assert "baseTimeNanoseconds" in source.metadata

@@ -1,0 +1,170 @@
+"""The tables against figures that plain Python computed from the same files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+RUN = "(SELECT run_id FROM runs WHERE name = $1)"
+
+
+def name_of(file: str) -> str:
+    return file.removesuffix(".gz").removesuffix(".json").removesuffix(".trace").removesuffix(".pt")
+
+
+@pytest.fixture(scope="session")
+def truth(samples: Path) -> dict[str, Any]:
+    return json.loads((samples / "expected" / "truth.json").read_text())
+
+
+TRACES = [
+    "alexnet_cuda_sync.json.gz",
+    "b200_gptoss.json.gz",
+    "cpu_only.json.gz",
+    "cupti_counters.json.gz",
+    "h100_owlv2.json.gz",
+    "h100_qwen1.5-0.5b.json.gz",
+    "mi210_gpu_only.json.gz",
+    "mi300_flux1_graph_capture.json.gz",
+    "mi300_flux1_graph_replay.json.gz",
+    "mi300_owlv2.json.gz",
+    "mi300_resnet_ddp_rank0.json.gz",
+    "mi300_torch_compile_triton.json.gz",
+    "mtia_inference.json.gz",
+    "nccl_training_control.json.gz",
+    "nccl_training_test.json.gz",
+    "two_rank_rank0.json.gz",
+    "two_rank_rank1.json.gz",
+    "v100_resnet50_workers0.pt.trace.json.gz",
+    "v100_resnet50_workers4.pt.trace.json.gz",
+]
+
+
+def test_every_trace_of_the_truth_is_tested(truth: dict[str, Any]) -> None:
+    assert sorted(truth) == TRACES
+
+
+@pytest.mark.parametrize("file", TRACES)
+def test_figures_are_exact(
+    file: str, truth: dict[str, Any], store_of_samples: duckdb.DuckDBPyConnection
+) -> None:
+    expected = truth[file]
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return store_of_samples.execute(query.replace(":run", RUN), [name_of(file)]).fetchall()
+
+    assert rows("SELECT events, complete FROM sources WHERE run_id = :run") == [
+        (expected["events"], expected["complete_events"])
+    ]
+    by_category = rows(
+        "SELECT recorded_category, count(*) FROM events WHERE run_id = :run GROUP BY 1"
+    )
+    assert dict(by_category) == expected["by_cat"]
+    devices = rows(
+        """
+        SELECT device, activities, sum_ns, span_ns, busy_ns, bubble_ns, bubbles FROM device_time
+        JOIN (
+            SELECT run_id, device, sum(dur_ns)::BIGINT AS sum_ns FROM kernels GROUP BY ALL
+        ) USING (run_id, device)
+        WHERE run_id = :run
+        """
+    )
+    keys = ("activities", "sum_ns", "span_ns", "busy_ns", "bubble_ns", "gaps")
+    assert {str(d): dict(zip(keys, r, strict=True)) for d, *r in devices} == expected["devices"]
+    kernels = rows(
+        """
+        SELECT kernel, calls, device_ns FROM kernel_ranking
+        WHERE run_id = :run AND kernel <> 'bubble' ORDER BY device_ns DESC, kernel LIMIT 15
+        """
+    )
+    assert [list(row) for row in kernels] == expected["top_kernels"]
+    assert rows("SELECT count(*) FROM kernels WHERE run_id = :run AND link = 'correlation'") == [
+        (expected["linked_to_launch"],)
+    ]
+    for column, key in (("top_op", "top_ops"), ("op", "leaf_ops")):
+        ops = rows(
+            f"""
+            SELECT coalesce({column}, ''), count(*), sum(dur_ns)::BIGINT AS device_ns
+            FROM kernels WHERE run_id = :run GROUP BY 1 ORDER BY device_ns DESC, 1 LIMIT 15
+            """
+        )
+        assert [list(row) for row in ops] == expected[key]
+
+
+def test_rankings_lose_no_device_time(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    wrong = store_of_samples.sql(
+        """
+        WITH ranked AS (
+            SELECT run_id, level, sum(calls) FILTER (WHERE name <> 'bubble') AS activities,
+                sum(device_ns) FILTER (WHERE name <> 'bubble') AS device_ns,
+                sum(device_ns) FILTER (WHERE name = 'bubble') AS bubble_ns
+            FROM ranking GROUP BY ALL
+        ),
+        whole AS (
+            SELECT run_id, count(*) AS activities, sum(dur_ns) AS device_ns FROM kernels GROUP BY 1
+        ),
+        idle AS (SELECT run_id, sum(bubble_ns) AS bubble_ns FROM device_time GROUP BY 1)
+        SELECT * FROM ranked JOIN whole USING (run_id) JOIN idle USING (run_id)
+        WHERE ranked.activities <> whole.activities OR ranked.device_ns <> whole.device_ns
+            OR ranked.bubble_ns <> idle.bubble_ns
+        """
+    ).fetchall()
+    assert wrong == []
+
+
+def test_every_event_is_a_row_or_counted(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    wrong = store_of_samples.sql(
+        """
+        SELECT path, events, complete, not_stored, warnings FROM sources
+        WHERE events <> complete + list_sum(map_values(not_stored)) OR status <> 'ok'
+            OR complete <> (SELECT count(*) FROM events WHERE events.run_id = sources.run_id)
+        """
+    ).fetchall()
+    assert wrong == []
+
+
+def test_an_orphan_kernel_is_a_row_without_op(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    rows = store_of_samples.execute(
+        f"""
+        SELECT count(*), count(launch_id), count(op) FROM kernels
+        WHERE run_id = {RUN} AND link IS NULL
+        """,
+        ["h100_qwen1.5-0.5b"],
+    ).fetchall()
+    assert rows == [(509, 0, 0)]
+
+
+def test_a_graph_launch_keeps_its_kernels_apart(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = store_of_samples.execute(
+        f"""
+        SELECT count(*), count(DISTINCT launch_id), count(DISTINCT name) FROM kernels
+        WHERE run_id = {RUN} AND graph_launch
+        """,
+        ["mi300_flux1_graph_replay"],
+    ).fetchall()
+    [(kernels, launches, names)] = rows
+    assert kernels > 1000
+    assert launches < 20
+    ranked = store_of_samples.execute(
+        f"SELECT count(*) FROM op_ranking WHERE run_id = {RUN} AND starts_with(op, '(graph) ')",
+        ["mi300_flux1_graph_replay"],
+    ).fetchone()
+    assert ranked == (names,)
+
+
+def test_symmetric_memory_kernels_are_communication(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = store_of_samples.execute(
+        f"""
+        SELECT class, count(*) FROM kernels
+        WHERE run_id = {RUN} AND (name LIKE '%multimem%' OR name LIKE '%shot_all_reduce%')
+        GROUP BY class
+        """,
+        ["b200_gptoss"],
+    ).fetchall()
+    assert [row[0] for row in rows] == ["communication"]

@@ -1,6 +1,6 @@
 # make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
 # make test   lint, types and all tests
-# make docs   regenerates the data dictionary and the output shown in the README
+# make docs   regenerates the data dictionary and, with TRACE=h100_owlv2.json.gz, the README
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,7 +30,7 @@ lint: $(VENV)/.test
 	$(BIN)/sqlfluff lint --disable-progress-bar ingest/sql
 
 docs: $(VENV)/.test
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py $(TRACE)
 
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

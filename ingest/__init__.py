@@ -10,11 +10,21 @@ from pathlib import Path
 import duckdb
 
 from ingest.catalog import create_views
-from ingest.errors import IngestError
+from ingest.console import Console, Result
+from ingest.errors import IngestError, QueryError
 from ingest.run import RunLabels
 from ingest.store import Store, default_store
 
-__all__ = ["IngestError", "RunLabels", "Store", "connect", "default_store"]
+__all__ = [
+    "Console",
+    "IngestError",
+    "QueryError",
+    "Result",
+    "RunLabels",
+    "Store",
+    "connect",
+    "default_store",
+]
 
 
 def connect(store: str | Path | None = None) -> duckdb.DuckDBPyConnection:

@@ -12,7 +12,7 @@ CATALOG = "catalog.duckdb"
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
-    """Creates all tables (as views on the store's Parquet files) and views, with their comments."""
+    """Creates all tables (as views on the store's Parquet files), views and macros, documented."""
     for table in sql.tables():
         files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
         connection.execute(
@@ -22,15 +22,19 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
         )
     for view in sql.views():
         connection.execute(view.text)
+    for macro in sql.macros():
+        connection.execute(macro.text)
     for file in (*sql.tables(), *sql.views()):
         _comment(connection, file)
+    for macro in sql.macros():
+        text = sql.quoted(macro.documentation.text)
+        connection.execute(f"COMMENT ON MACRO TABLE {macro.name} IS {text}")
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, file: sql.SqlFile) -> None:
-    documentation = file.documentation
-    text = f"{documentation.summary} One row: {documentation.row}"
-    connection.execute(f"COMMENT ON VIEW {file.name} IS {sql.quoted(text)}")
-    for column, meaning in documentation.columns.items():
+    text = sql.quoted(file.documentation.text)
+    connection.execute(f"COMMENT ON VIEW {file.name} IS {text}")
+    for column, meaning in file.documentation.columns.items():
         connection.execute(f"COMMENT ON COLUMN {file.name}.{column} IS {sql.quoted(meaning)}")
 
 

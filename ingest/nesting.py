@@ -4,11 +4,12 @@ import duckdb
 
 
 def nest(connection: duckdb.DuckDBPyConnection, spans: str, result: str) -> None:
-    """Creates table `result` (span_id, lane, start_ns, end_ns, depth, parent_id) from `spans`.
+    """Creates table `result` (span_id, lane, start_ns, end_ns, nest_end_ns, depth, parent_id).
 
     Where two spans cross, as a `ProfilerStep` does with the Python frame it opens in, torch ends
-    the earlier one for nesting at the later one's start, and so does this. The columns of `spans`
-    are those that `load/nested.sql` names. Source of the rule: torch.autograd.profiler_util.
+    the earlier one for nesting at the later one's start, and so does this (in `nest_end_ns`). The
+    columns of `spans` are those that `load/nested.sql` names. Source of the rule:
+    torch.autograd.profiler_util.
     """
     connection.execute(f"CREATE TABLE {result} AS FROM nested('{spans}')")
     while _shorten_crossed(connection, spans, result):
@@ -41,10 +42,9 @@ def _shorten_crossed(connection: duckdb.DuckDBPyConnection, spans: str, result: 
             INNER JOIN crossing
                 ON
                     crossed.lane = crossing.lane
-                    AND crossed.start_ns <= crossing.start_ns
+                    AND crossed.start_ns < crossing.start_ns
                     AND crossed.nest_end_ns > crossing.start_ns
                     AND crossed.end_ns < crossing.end_ns
-            WHERE crossed.end_ns > crossed.start_ns
             GROUP BY crossed.span_id
         ) AS cut
         WHERE span.span_id = cut.span_id

@@ -141,7 +141,8 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
-        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+        "map($10::VARCHAR[], $11::BIGINT[]), $12, $13, $14)",
         [
             [
                 source.source_id,
@@ -153,7 +154,8 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
                 source.sha256,
                 source.events,
                 source.complete,
-                source.not_stored,
+                list(source.not_stored),
+                list(source.not_stored.values()),
                 source.status,
                 source.warnings,
                 json.dumps(redact(source.metadata)),
@@ -168,7 +170,8 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
     metadata = [source.metadata for source in run.sources if source.metadata]
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
-        "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+        "map($10::VARCHAR[], $11::VARCHAR[]), $12)",
         [
             labels.name or run.name,
             labels.model or said.get("model"),
@@ -179,7 +182,8 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
             said.get("world_size") or _world_size(metadata, run.sources),
             _started_at(connection, said),
             datetime.now(UTC).replace(tzinfo=None),
-            tags,
+            list(tags),
+            list(tags.values()),
             json.dumps(redact(said)),
         ],
     )

@@ -17,6 +17,11 @@ class Documentation:
     row: str
     columns: dict[str, str]
 
+    @property
+    def text(self) -> str:
+        """The object's comment in the catalog."""
+        return f"{self.summary} One row: {self.row}"
+
 
 @dataclass(frozen=True)
 class SqlFile:
@@ -59,6 +64,11 @@ def views() -> tuple[SqlFile, ...]:
         if file.name not in ordered:
             place(file)
     return tuple(ordered.values())
+
+
+def macros() -> tuple[SqlFile, ...]:
+    """The table macros over tables and views, for what needs parameters."""
+    return sql_files("macros")
 
 
 def quoted(value: str | Path) -> str:

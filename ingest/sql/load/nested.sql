@@ -51,6 +51,7 @@ CREATE MACRO nested(spans) AS TABLE
         child.lane,
         child.start_ns,
         child.end_ns,
+        child.nest_end_ns,
         child.depth,
         parent.span_id AS parent_id,
         coalesce(parent.end_ns < child.end_ns, FALSE) AS crosses

@@ -14,14 +14,14 @@
 -- dur_ns             length, ns
 -- depth              host events around it on its thread; null on a device
 -- parent_id          `event_id` of the innermost of those
--- self_ns            `dur_ns` less the host events directly inside, ns; null on a device
+-- self_ns            time in which it was the innermost event of its thread, ns; null on a device
 -- step               step in which it began, or for a device activity was launched
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
 -- args               everything else the event carried (JSON)
 CREATE TABLE events AS
 WITH children AS (
-    SELECT host_nest.parent_id AS event_id, sum(end_ns - start_ns)::BIGINT AS dur_ns
+    SELECT host_nest.parent_id AS event_id, sum(nest_end_ns - start_ns)::BIGINT AS dur_ns
     FROM host_nest
     WHERE host_nest.parent_id IS NOT NULL
     GROUP BY host_nest.parent_id
@@ -40,8 +40,7 @@ SELECT
     complete.dur_ns,
     host_nest.depth,
     host_nest.parent_id,
-    CASE WHEN complete.side = 'host' THEN complete.dur_ns - coalesce(children.dur_ns, 0) END
-        AS self_ns,
+    host_nest.nest_end_ns - host_nest.start_ns - coalesce(children.dur_ns, 0) AS self_ns,
     CASE
         WHEN complete.side = 'device' THEN kernels.step
         WHEN complete.start_ns < steps.start_ns + steps.dur_ns THEN steps.step

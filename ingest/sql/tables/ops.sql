@@ -13,7 +13,7 @@
 -- dur_ns           length on the host, ns
 -- parent_op_id     `event_id` of the operator or annotation around it
 -- op_depth         operators and annotations around it
--- self_ns          `dur_ns` less the operators and annotations directly inside, ns
+-- self_ns          time in which it was the innermost operator or annotation, ns
 -- device_ns        durations of the device activities launched inside, ns; null without a device
 -- self_device_ns   of those launched with this as innermost operator, ns; null without a device
 -- input_dims       shapes of the inputs, as recorded (JSON)
@@ -25,11 +25,10 @@
 CREATE TABLE ops AS
 WITH
 children AS (
-    SELECT op_nest.parent_id AS span_id, sum(complete.dur_ns)::BIGINT AS dur_ns
+    SELECT parent_id AS span_id, sum(nest_end_ns - start_ns)::BIGINT AS dur_ns
     FROM op_nest
-    INNER JOIN complete ON op_nest.span_id = complete.event_id
-    WHERE op_nest.parent_id IS NOT NULL
-    GROUP BY op_nest.parent_id
+    WHERE parent_id IS NOT NULL
+    GROUP BY parent_id
 ),
 
 launch_order AS (
@@ -88,7 +87,7 @@ SELECT
     op.dur_ns,
     op_nest.parent_id AS parent_op_id,
     op_nest.depth AS op_depth,
-    op.dur_ns - coalesce(children.dur_ns, 0) AS self_ns,
+    op_nest.nest_end_ns - op_nest.start_ns - coalesce(children.dur_ns, 0) AS self_ns,
     CASE
         WHEN devices.source_id IS NOT NULL
             THEN

@@ -1,0 +1,44 @@
+"""One colour for each meaning, on every page, in light and dark.
+
+Chosen by search so that any two differ (CIE76 ≥ 18) for normal sight, protanopia, deuteranopia
+and tritanopia, and each shows on white and on Streamlit's dark background. In stacks the order
+below holds, busy time first.
+"""
+
+PARTS = {
+    "compute": "#2A5CD6",
+    "communication": "#EB8511",
+    "exposed_communication": "#EB8511",
+    "copy": "#4B9958",
+    "exposed_copy": "#4B9958",
+    "bubble": "#9A9A9A",
+    "host": "#BB340B",
+    "dataloader": "#A15DB9",
+    "sync": "#E7C26F",
+    "compile": "#61CCF2",
+    "dependency": "#6B5478",
+    "launch": "#C6C6C6",
+    "unknown": "#868686",
+}
+
+HOST = "#2A5CD6"  # host time, where there is no device
+RUNS = ("#2A5CD6", "#EB8511", "#4B9958", "#BB340B", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
+
+LABELS = {
+    "compute": "compute",
+    "communication": "communication",
+    "exposed_communication": "exposed communication",
+    "copy": "copy",
+    "exposed_copy": "exposed copy",
+    "bubble": "bubble (idle)",
+}
+
+
+def label(part: str) -> str:
+    """The name of a part as legends write it; causes of bubbles say that they are idle time."""
+    return LABELS.get(part, f"idle: {part}")
+
+
+def order(parts: set[str]) -> list[str]:
+    """Those of the parts that occur, in the one order."""
+    return [part for part in PARTS if part in parts]

@@ -1,0 +1,119 @@
+"""How figures and names are written, on every page alike."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+NONE = "–"
+NAME_WIDTH = 60
+DURATIONS = ((1e3, "µs"), (1e6, "ms"), (1e9, "s"))  # ns in the unit
+SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+ANONYMOUS = "(anonymous namespace)::"
+GENERIC_HEAD = re.compile(r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I)
+TEMPLATE_NOISE = re.compile(
+    r"^(\d\w*|[A-Z]|at|native|c10|std|cub|detail|internal|binary_internal|memory|cutlass|gemm"
+    r"|void|bool|char|short|int|long|float|double|unsigned|signed|const|true|false|ul"
+    r"|\w*(?:Float|float|Half|half|bfloat)\d*|complex|array|Array|lambda|operator"
+    r"|gpu_kernel_impl\w*|func_wrapper_t|ReduceOp|\w*(?:Unary|Binary)Functor|TensorIterator\w*"
+    r"|OpaqueType|\w*OffsetCalculator|(?:Load|Store)With\w*)$"
+)
+
+
+def missing(value: Any) -> bool:
+    """Whether a table's cell holds nothing: None, NaN, NaT or NA."""
+    return value is None or bool(value != value) if value.__class__.__name__ != "NAType" else True
+
+
+def duration(ns: float | None) -> str:
+    """Nanoseconds in the unit that suits, with three significant digits: 1.23 ms."""
+    if missing(ns) or ns is None:
+        return NONE
+    for factor, unit in DURATIONS:
+        value = three_digits(ns / factor)
+        if float(value.replace(",", "")) < 1000 or unit == "s":
+            return f"{value} {unit}"
+    raise AssertionError("the last unit fits every duration")
+
+
+def three_digits(value: float) -> str:
+    """A number with three significant digits, and all digits before the point: 0.123, 12.3, 1,234."""
+    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    if 0 < abs(value) < 0.9995:
+        decimals = 3
+    return f"{value:,.{decimals}f}" if value else "0"
+
+
+def size(count: float | None) -> str:
+    """Bytes as torch prints them: 2.00 MiB."""
+    if missing(count) or count is None:
+        return NONE
+    for factor, unit in SIZES:
+        if count >= factor:
+            return f"{count / factor:,.2f} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def percent(value: float | None) -> str:
+    """A percentage, 0 to 100, with one decimal: 47.4%."""
+    return NONE if missing(value) else f"{value:.1f}%"
+
+
+def count(value: float | None) -> str:
+    """A whole number with thousands separators: 132,104."""
+    return NONE if missing(value) else f"{value:,.0f}"
+
+
+def clipped(text: str, width: int = NAME_WIDTH) -> str:
+    """At most `width` characters, on one line, with an ellipsis where some are missing."""
+    text = " ".join(text[: 4 * width].split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
+    """An operator's or kernel's name without its namespaces, parameters and template noise.
+
+    Of template arguments only the functor is kept, for kernels that are named after nothing else:
+    `void at::native::elementwise_kernel<128, 2, at::native::FillFunctor<int> >(…)` is
+    `elementwise_kernel<FillFunctor>`.
+    """
+    if missing(name) or name is None:
+        return NONE
+    prefix, text = ("(graph) ", name[8:]) if name.startswith("(graph) ") else ("", name)
+    text = text[:4000].replace(ANONYMOUS, "").removeprefix("void ")
+    if text.startswith("std::enable_if"):
+        text = re.sub(r"^.*?::type ", "", text)
+    qualified = re.split(r"[<(]", text, maxsplit=1)[0]
+    if qualified == text or not re.fullmatch(r"[\w:~]+", qualified):
+        return clipped(prefix + text, width)  # no signature of a C++ function
+    parts = qualified.split("::")
+    head = parts[-1]
+    if re.fullmatch(r"kernel\d*", head, re.I) and len(parts) > 1:
+        head = "::".join(parts[-2:])
+    functor = _functor(text[len(qualified) :]) if GENERIC_HEAD.match(parts[-1]) else None
+    if functor and functor.startswith("cutlass"):
+        return clipped(prefix + functor, width)  # it names the tile and the types
+    return clipped(f"{prefix}{head}<{functor}>" if functor else prefix + head, width)
+
+
+def _functor(arguments: str) -> str | None:
+    if not arguments.startswith("<"):
+        return None
+    words = re.findall(r"\b\w+\b(?!::)", arguments)
+    return next((word for word in words if not TEMPLATE_NOISE.match(word)), None)
+
+
+def short_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """Short names that stay apart: those that would be equal are numbered."""
+    shortened: dict[str, str] = {}
+    taken: dict[str, int] = {}
+    for name in dict.fromkeys(names):
+        short = short_name(name, width)
+        taken[short] = taken.get(short, 0) + 1
+        shortened[name] = short if taken[short] == 1 else f"{short} ({taken[short]})"
+    return shortened
+
+
+def literal(text: str) -> str:
+    """Text for a Markdown place, shown as it is."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])", r"\\\1", " ".join(text.split()))

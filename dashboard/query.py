@@ -1,0 +1,78 @@
+"""Queries over the store's views: bound parameters to run, literals to read."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Scalar = str | int | float | None
+Value = Scalar | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query with parameters named `$0`, `$1`, …"""
+
+    text: str
+    parameters: tuple[Scalar, ...] = ()
+
+    def inlined(self) -> str:
+        """The query with its parameters as SQL literals, to be read and run elsewhere."""
+        return re.sub(r"\$(\d+)", lambda m: inline(self.parameters[int(m[1]) - 1]), self.text)
+
+
+def inline(value: Scalar) -> str:
+    """A value as a SQL literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)
+
+
+def select(
+    columns: str,
+    source: str,
+    where: Mapping[str, Value] | None = None,
+    *,
+    containing: tuple[str, str] | None = None,
+    order_by: str | None = None,
+    limit: int | None = None,
+) -> Query:
+    """SELECT columns FROM a view, with conditions.
+
+    `where` maps a column, or a column and an operator (`from_ns <`), to a value; a sequence means
+    any of its values, None means null. `containing` is an expression and what its text must
+    contain, in upper or lower case.
+    """
+    parameters: list[Scalar] = []
+
+    def bound(value: Scalar) -> str:
+        parameters.append(value)
+        return f"${len(parameters)}"
+
+    conditions = []
+    for column, value in (where or {}).items():
+        name, _, operator = column.partition(" ")
+        if value is None:
+            conditions.append(f"{name} IS NULL")
+        elif isinstance(value, str | int | float):
+            conditions.append(f"{name} {operator or '='} {bound(value)}")
+        else:
+            conditions.append(f"{name} IN ({', '.join(bound(each) for each in value)})")
+    if containing and containing[1]:
+        conditions.append(f"contains(lower({containing[0]}), lower({bound(containing[1])}))")
+    lines = [f"SELECT {columns}", f"FROM {source}"]
+    if conditions:
+        lines.append("WHERE " + "\n  AND ".join(conditions))
+    if order_by:
+        lines.append(f"ORDER BY {order_by}")
+    if limit:
+        lines.append(f"LIMIT {limit}")
+    return Query("\n".join(lines), tuple(parameters))
+
+
+def call(columns: str, macro: str, arguments: Sequence[Scalar], order_by: str) -> Query:
+    """SELECT columns FROM a table macro with arguments."""
+    places = ", ".join(f"${index + 1}" for index in range(len(arguments)))
+    text = f"SELECT {columns}\nFROM {macro}({places})\nORDER BY {order_by}"
+    return Query(text, tuple(arguments))

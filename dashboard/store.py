@@ -1,0 +1,79 @@
+"""The store behind the pages: its path, connections to it, and cached results."""
+
+import argparse
+import hashlib
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard.query import Query, select
+
+
+def path() -> Path:
+    """The store: `streamlit run dashboard/app.py -- --store DIR`, else ingest's default."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--store", type=Path, default=ingest.default_store())
+    return Path(parser.parse_known_args(sys.argv[1:])[0].store)
+
+
+@st.cache_resource(show_spinner=False)
+def _connection(store: str) -> Any:
+    return ingest.connect(store)
+
+
+@st.cache_resource(show_spinner=False)
+def _console(store: str) -> ingest.Console:
+    return ingest.Console(store)
+
+
+@st.cache_data(show_spinner=False, max_entries=400)
+def _cached(store: str, state: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
+    return _fetch(store, query, parameters)
+
+
+def _fetch(store: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
+    """A cursor for each call: pages run in threads of their own."""
+    with _connection(store).cursor() as cursor:
+        return cursor.execute(query, list(parameters)).df()
+
+
+def look() -> list[str]:
+    """Reads which runs there are, newest first; results cached for another state are left behind.
+
+    Called once for each run of the script. Raises ingest.IngestError where there is no store.
+    """
+    runs = _fetch(
+        str(path()), "SELECT run_id, ingested_at FROM runs ORDER BY ingested_at DESC, run_id", ()
+    )
+    state = hashlib.sha256(runs.to_csv().encode()).hexdigest()
+    st.session_state["store_state"] = state
+    return [str(run_id) for run_id in runs["run_id"]]
+
+
+def rows(query: Query) -> pd.DataFrame:
+    """The rows of a query, from the cache while the store is as it was."""
+    state = str(st.session_state["store_state"])
+    return _cached(str(path()), state, query.text, query.parameters)
+
+
+def later(query: Query) -> Any:
+    """A function without arguments that fetches the rows, for downloads."""
+    return partial(_fetch, str(path()), query.text, query.parameters)
+
+
+def console() -> ingest.Console:
+    """The read-only console, for queries that people write."""
+    return _console(str(path()))
+
+
+@st.cache_data(show_spinner=False)
+def column_comments(view: str) -> dict[str, str]:
+    """What each column of a table or view means, from the database's own comments."""
+    query = select("column_name, comment", "duckdb_columns()", {"table_name": view})
+    frame = _fetch(str(path()), query.text, query.parameters)
+    return dict(zip(frame["column_name"], frame["comment"].fillna(""), strict=True))

@@ -1,0 +1,28 @@
+-- What the host was doing while a device idled.
+-- One row: a host operator and frame during bubbles of one cause, on one device of one rank.
+--
+-- run_id      the run
+-- rank        rank of the process
+-- device      number of the device
+-- cause       as in `bubbles`
+-- host_op     operator or annotation that filled most of the gap; null when none is known
+-- host_frame  Python frame that filled most of it; null when the trace has no stacks
+-- bubbles     number of gaps
+-- bubble_ns   time lost to them, ns
+-- percent     of the device's idle time, 0 to 100
+-- longest_ns  the longest of them, ns
+CREATE VIEW bubble_hosts AS
+SELECT
+    run_id,
+    rank,
+    device,
+    cause,
+    host_op,
+    host_frame,
+    count(*) AS bubbles,
+    sum(dur_ns)::BIGINT AS bubble_ns,
+    100.0 * sum(dur_ns)
+    / nullif(sum(sum(dur_ns)) OVER (PARTITION BY run_id, rank, device), 0) AS percent,
+    max(dur_ns) AS longest_ns
+FROM bubbles
+GROUP BY run_id, rank, device, cause, host_op, host_frame;

@@ -1,0 +1,35 @@
+-- The rankings with each name's device time divided by class: what a bar chart draws.
+-- One row: a class of a name, or the bubble, on one device of one rank of a run, at one level.
+--
+-- run_id     the run
+-- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- rank       rank of the process
+-- device     number of the device
+-- name       operator or kernel, or `bubble`, as in `ranking`
+-- class      compute, communication or copy; `bubble` for idle time
+-- calls      device activities; for the bubble, gaps
+-- device_ns  sum of durations, ns
+-- name_ns    the same over all classes of the name: its place in the ranking, ns
+CREATE VIEW class_ranking AS
+WITH totals AS (
+    SELECT
+        run_id,
+        level,
+        rank,
+        device,
+        name,
+        class,
+        count(*) AS calls,
+        sum(dur_ns)::BIGINT AS device_ns
+    FROM ranked_kernels
+    GROUP BY run_id, level, rank, device, name, class
+    UNION ALL
+    SELECT run_id, level, rank, device, name, 'bubble' AS class, calls, device_ns
+    FROM ranking
+    WHERE name = 'bubble'
+)
+
+SELECT
+    *,
+    sum(device_ns) OVER (PARTITION BY run_id, level, rank, device, name)::BIGINT AS name_ns
+FROM totals;

@@ -1,0 +1,26 @@
+-- How the time of each device divides: the parts do not overlap and add up to its span.
+-- One row: a part of the time of one device of one rank of a run.
+--
+-- run_id   the run
+-- rank     rank of the process
+-- device   number of the device
+-- part     compute; exposed_communication, while nothing computed; exposed_copy, while nothing
+--          computed or communicated; bubble, while nothing ran
+-- part_ns  time in it, ns
+-- percent  of the device's span, 0 to 100; null when the span is 0
+CREATE VIEW device_split AS
+WITH parts AS (
+    UNPIVOT device_time
+    ON compute_ns, exposed_communication_ns, exposed_copy_ns, bubble_ns
+    INTO NAME part VALUE part_ns
+)
+
+SELECT
+    run_id,
+    rank,
+    device,
+    regexp_replace(part, '_ns$', '') AS part,
+    sum(part_ns)::BIGINT AS part_ns,
+    100.0 * sum(part_ns) / nullif(sum(span_ns), 0) AS percent
+FROM parts
+GROUP BY run_id, rank, device, part;

@@ -1,0 +1,29 @@
+-- Busy and idle time of each device of a rank, its input files taken together.
+-- One row: a device of one rank of a run.
+--
+-- run_id          the run
+-- rank            rank of the process
+-- device          number of the device
+-- start_ns        Unix time at which its first activity began, ns
+-- end_ns          Unix time at which its last activity ended, ns
+-- span_ns         from the first activity of an input file to its last, summed over the files, ns
+-- busy_ns         time with an activity on any stream, ns
+-- bubble_ns       time without, ns
+-- bubble_percent  idle time as a share of the span, 0 to 100; null when the span is 0
+-- bubbles         number of gaps
+-- activities      number of kernels, copies and sets
+CREATE VIEW device_totals AS
+SELECT
+    run_id,
+    rank,
+    device,
+    min(start_ns) AS start_ns,
+    max(start_ns + span_ns) AS end_ns,
+    sum(span_ns)::BIGINT AS span_ns,
+    sum(busy_ns)::BIGINT AS busy_ns,
+    sum(bubble_ns)::BIGINT AS bubble_ns,
+    100.0 * sum(bubble_ns) / nullif(sum(span_ns), 0) AS bubble_percent,
+    sum(bubbles)::BIGINT AS bubbles,
+    sum(activities)::BIGINT AS activities
+FROM device_time
+GROUP BY run_id, rank, device;

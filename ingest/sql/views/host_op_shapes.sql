@@ -1,0 +1,27 @@
+-- Input shapes of each operator with their host time.
+-- One row: shapes and types an operator was called with, in one rank of a run.
+--
+-- run_id       the run
+-- rank         rank of the process
+-- op           name of the cpu_op
+-- input_dims   shapes of the inputs, as recorded (JSON); null when the profiler recorded none
+-- input_types  types of the inputs, as recorded (JSON)
+-- calls        number of calls
+-- self_ns      time inside the operator and no operator or annotation within it, ns
+-- total_ns     sum of durations, ns
+-- percent      of the operator's self time in that rank, 0 to 100
+CREATE VIEW host_op_shapes AS
+SELECT
+    run_id,
+    rank,
+    name AS op,
+    input_dims,
+    input_types,
+    count(*) AS calls,
+    sum(self_ns)::BIGINT AS self_ns,
+    sum(dur_ns)::BIGINT AS total_ns,
+    100.0 * sum(self_ns)
+    / nullif(sum(sum(self_ns)) OVER (PARTITION BY run_id, rank, name), 0) AS percent
+FROM ops
+WHERE category = 'cpu_op'
+GROUP BY run_id, rank, name, input_dims, input_types;

@@ -1,0 +1,34 @@
+-- Launch configurations of each kernel, with the device time of each.
+-- One row: a grid and block a kernel was launched with, or sizes copied, on one device of one rank.
+--
+-- run_id        the run
+-- kernel        name of the kernel, copy or set
+-- rank          rank of the process
+-- device        number of the device
+-- grid          thread blocks in x, y, z; null where the trace holds none
+-- block         threads of a block in x, y, z
+-- registers     registers per thread
+-- shared_bytes  shared memory of a block, bytes
+-- bytes         bytes moved by a copy or set
+-- calls         device activities
+-- device_ns     sum of their durations, ns
+-- percent       of the kernel's device time on that device, 0 to 100
+-- mean_ns       average duration, ns
+CREATE VIEW kernel_shapes AS
+SELECT
+    run_id,
+    name AS kernel,
+    rank,
+    device,
+    grid,
+    block,
+    registers,
+    shared_bytes,
+    bytes,
+    count(*) AS calls,
+    sum(dur_ns)::BIGINT AS device_ns,
+    100.0 * sum(dur_ns)
+    / nullif(sum(sum(dur_ns)) OVER (PARTITION BY run_id, name, rank, device), 0) AS percent,
+    avg(dur_ns) AS mean_ns
+FROM kernels
+GROUP BY run_id, name, rank, device, grid, block, registers, shared_bytes, bytes;

@@ -1,0 +1,52 @@
+-- Calls of the operators that used a device, at the two levels that operators are ranked at.
+-- One row: a call of an operator with what it ran on one device.
+--
+-- run_id           the run
+-- level            op (outermost operator around the launch) or leaf (innermost)
+-- name             operator, as in `ranking`
+-- rank             rank of the process
+-- device           number of the device
+-- event_id         the call's row in `events`
+-- step             step in which it began
+-- start_ns         Unix time at which it began, ns
+-- dur_ns           its length on the host, ns
+-- activities       device activities it launched on the device
+-- device_ns        sum of their durations, ns
+-- module           innermost nn.Module around it
+-- input_dims       shapes of its inputs, as recorded (JSON)
+-- input_types      types of its inputs, as recorded (JSON)
+-- concrete_inputs  values of its scalar inputs, as recorded (JSON)
+CREATE VIEW op_calls AS
+WITH launched AS (
+    SELECT
+        run_id,
+        level,
+        name,
+        rank,
+        device,
+        owner_id,
+        count(*) AS activities,
+        sum(dur_ns)::BIGINT AS device_ns
+    FROM ranked_kernels
+    WHERE owner_id IS NOT NULL
+    GROUP BY run_id, level, name, rank, device, owner_id
+)
+
+SELECT
+    launched.run_id,
+    launched.level,
+    launched.name,
+    launched.rank,
+    launched.device,
+    launched.owner_id AS event_id,
+    ops.step,
+    ops.start_ns,
+    ops.dur_ns,
+    launched.activities,
+    launched.device_ns,
+    ops.module,
+    ops.input_dims,
+    ops.input_types,
+    ops.concrete_inputs
+FROM launched
+INNER JOIN ops ON launched.run_id = ops.run_id AND launched.owner_id = ops.event_id;

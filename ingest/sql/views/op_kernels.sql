@@ -1,0 +1,34 @@
+-- Kernels of each operator, at each level of the rankings.
+-- One row: a kernel name under an operator, on one device of one rank of a run, at one level.
+--
+-- run_id     the run
+-- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- name       operator, as in `ranking`
+-- rank       rank of the process
+-- device     number of the device
+-- kernel     name of the kernel, copy or set
+-- class      compute, communication or copy
+-- calls      device activities
+-- device_ns  sum of their durations, ns
+-- percent    of the operator's device time on that device, 0 to 100
+-- mean_ns    average duration, ns
+-- min_ns     shortest, ns
+-- max_ns     longest, ns
+CREATE VIEW op_kernels AS
+SELECT
+    run_id,
+    level,
+    name,
+    rank,
+    device,
+    kernel,
+    any_value(class) AS class,
+    count(*) AS calls,
+    sum(dur_ns)::BIGINT AS device_ns,
+    100.0 * sum(dur_ns)
+    / nullif(sum(sum(dur_ns)) OVER (PARTITION BY run_id, level, name, rank, device), 0) AS percent,
+    avg(dur_ns) AS mean_ns,
+    min(dur_ns) AS min_ns,
+    max(dur_ns) AS max_ns
+FROM ranked_kernels
+GROUP BY run_id, level, name, rank, device, kernel;

@@ -1,0 +1,232 @@
+"""The command `ingest` as people and scripts use it."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+
+import ingest
+from ingest import cli
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    monkeypatch.setenv("TRACEHOUSE_STORE", str(tmp_path / "store"))
+
+    def call(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["ingest", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def two_ranks(samples: Path, tmp_path: Path) -> Path:
+    """A run directory of two ranks, with a run.json and a file that is no profile."""
+    directory = tmp_path / "training"
+    directory.mkdir()
+    for rank in (0, 1):
+        name = f"two_rank_rank{rank}.json.gz"
+        (directory / name).symlink_to(samples / "traces" / name)
+    (directory / "notes.txt").write_text("batch 4")
+    description = {"model": "dlrm", "mode": "eager", "tags": {"branch": "main"}}
+    (directory / "run.json").write_text(json.dumps(description))
+    return directory
+
+
+def test_a_run_directory_becomes_one_run(run: Run, two_ranks: Path) -> None:
+    added = run("add", two_ranks, "--tag", "batch=4", "--tag", "note=a=b", "--name", "First Try!")
+    assert added.code == 0
+    assert added.err == ""
+    run_id, *sources = added.out.splitlines()
+    assert run_id.startswith("first-try-")
+    assert [line.split(":")[0].strip() for line in sources] == [
+        "notes.txt",
+        "run.json",
+        "two_rank_rank0.json.gz",
+        "two_rank_rank1.json.gz",
+    ]
+    assert "rank 1, 4,720 events, 1.7 MB of JSON, read in" in sources[3]
+    assert "4,676 rows, ok" in sources[3]
+    out = run("sql", "FROM runs", "--format", "json").out
+    [row] = json.loads(out)
+    assert (row["name"], row["model"], row["mode"]) == ("First Try!", "dlrm", "eager")
+    assert row["tags"] == {"branch": "main", "batch": "4", "note": "a=b"}
+    assert row["world_size"] == 128
+    out = run("sql", "SELECT path, rank, status FROM sources ORDER BY ALL", "--format", "csv").out
+    assert [line.rpartition("/")[2] for line in out.splitlines()] == [
+        "path,rank,status",
+        "notes.txt,,skipped",
+        "run.json,,ok",
+        "two_rank_rank0.json.gz,0,ok",
+        "two_rank_rank1.json.gz,1,ok",
+    ]
+    tables = run("top", "first-try").out
+    assert "rank 0  device 0" in tables
+    assert "rank 1  device 1" in tables
+    assert "over all" in tables
+
+
+def test_the_same_content_is_added_once(run: Run, two_ranks: Path, tmp_path: Path) -> None:
+    first = run("add", two_ranks, "--json")
+    [added] = map(json.loads, first.out.splitlines())
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "store").rglob("*")}
+    again = run("add", two_ranks, "--name", "other")
+    assert again.code == 0
+    assert again.out == f"{two_ranks}: already in the store as {added['run_id']}\n"
+    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "store").rglob("*")}
+    assert added["is_new"]
+    assert [source["events"] for source in added["sources"]] == [None, None, 4855, 4720]
+
+
+def test_good_files_are_added_beside_bad_ones(run: Run, samples: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "it's bad.json"
+    bad.write_text("no trace")
+    good = samples / "traces" / "cpu_only.json.gz"
+    missing = tmp_path / "missing"
+    result = run("add", bad, good, missing)
+    assert result.code == 1
+    assert result.err.splitlines() == [
+        f"error: {bad}: not a profiler trace",
+        f"error: {missing}: no such file or directory",
+    ]
+    assert result.out.startswith("cpu_only-")
+    assert ingest.Store(tmp_path / "store").run_ids() == [result.out.split()[0]]
+
+
+def test_a_bad_file_in_a_run_directory_costs_only_itself(
+    run: Run, two_ranks: Path, tmp_path: Path
+) -> None:
+    bad = two_ranks / "rank7.json"
+    bad.write_text('{"schemaVersion": "traceEvents"}')
+    result = run("add", two_ranks)
+    assert result.code == 1
+    assert result.err == f"error: {bad}: no traceEvents array: not a profiler trace\n"
+    out = run("sql", "SELECT status, count(*) FROM sources GROUP BY 1", "--format", "csv").out
+    assert sorted(out.splitlines()[1:]) == ["failed,1", "ok,3", "skipped,1"]
+
+
+def test_several_processes_share_the_runs(run: Run, samples: Path, tmp_path: Path) -> None:
+    names = ["cpu_only", "two_rank_rank0", "two_rank_rank1"]
+    bad = tmp_path / "bad.json"
+    bad.write_text("")
+    files = [samples / "traces" / f"{name}.json.gz" for name in names]
+    result = run("add", *files, bad, "--jobs", 2)
+    assert result.code == 1
+    assert result.err == f"error: {bad}: not a profiler trace\n"
+    ids = ingest.Store(tmp_path / "store").run_ids()
+    assert [run_id.rpartition("-")[0] for run_id in ids] == names
+
+
+def test_a_directory_without_profiles_says_where_to_look(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    result = run("add", tmp_path / "outer")
+    assert (result.code, result.out) == (1, "")
+    inner = tmp_path / "outer" / "inner"
+    assert result.err == (
+        f"error: {tmp_path / 'outer'}: no profiler trace in this directory; "
+        f"did you mean a directory in it, such as {inner}?\n"
+    )
+
+
+def test_runs_are_found_by_name_and_removed(run: Run, samples: Path) -> None:
+    run(
+        "add",
+        samples / "traces" / "cpu_only.json.gz",
+        samples / "traces" / "cupti_counters.json.gz",
+    )
+    assert "cpu_only-" in run("list").out
+    assert "gloo:all_reduce" not in run("show", "cpu_only").out
+    assert "cpu_only.json.gz" in run("show", "cpu_only").out
+    assert run("show", "c").err.startswith("error: c: 2 runs fit: cpu_only-")
+    removed = run("remove", "cpu_only")
+    assert removed.code == 0
+    assert removed.out.startswith("removed cpu_only-")
+    assert "cpu_only" not in run("list").out
+    assert run("remove", "cpu_only").code == 1
+
+
+def test_top_prints_the_ranking_with_the_bubble_among_it(run: Run, samples: Path) -> None:
+    run("add", samples / "traces" / "v100_resnet50_workers0.pt.trace.json.gz")
+    out = run("top", "v100_resnet50_workers0", "--limit", "3").out
+    device, over_all = out.split("over all")
+    for part in (device, over_all):
+        lines = [line.split() for line in part.splitlines()]
+        header = next(line for line in lines if line[:1] == ["OpName"])
+        assert header == ["OpName", "DeviceActiveTime", "(ms)", "Calls", "Percentage"]
+        rows = lines[lines.index(header) + 2 :][:3]
+        assert rows[0][0] == "bubble"
+        shares = [float(row[-1].rstrip("%")) for row in rows]
+        assert shares == sorted(shares, reverse=True)
+        assert "Total device time:" in part
+        assert "Top 3 ops:" in part
+    by_kernel = run("top", "v100_resnet50_workers0", "--by", "kernel").out
+    assert "volta_sgemm" in by_kernel or "cudnn" in by_kernel
+
+
+def test_a_run_without_a_device_ranks_by_host_time_and_says_so(run: Run, samples: Path) -> None:
+    run("add", samples / "traces" / "cpu" / "flux_eager_min.json.gz")
+    out = run("top", "flux_eager_min", "--limit", "3").out
+    assert "has no device activity: ranked by host self time" in out
+    assert "HostSelfTime (ms)" in out
+    assert "aten::" in out
+
+
+def test_queries_come_out_in_every_format(run: Run, samples: Path) -> None:
+    run("add", samples / "traces" / "cpu_only.json.gz")
+    query = "SELECT name, dur_ns FROM ops WHERE category = 'cpu_op' ORDER BY start_ns LIMIT 2"
+    records = json.loads(run("sql", query, "--format", "json").out)
+    assert [list(record) for record in records] == [["name", "dur_ns"]] * 2
+    csv = run("sql", query, "--format", "csv").out.splitlines()
+    assert csv == ["name,dur_ns", *(f"{r['name']},{r['dur_ns']}" for r in records)]
+    assert records[0]["name"] in run("sql", query).out
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "sql", query, "--format", "parquet"],
+        capture_output=True,
+        check=True,
+        env=os.environ,
+    )
+    assert pq.read_table(io.BytesIO(done.stdout)).to_pylist() == records
+    assert json.loads(run("sql", "FROM runs WHERE false", "--format", "json").out) == []
+
+
+def test_a_query_that_fails_says_why(run: Run) -> None:
+    result = run("sql", "SELECT nothing FROM ops")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith('error: Binder Error: Referenced column "nothing" not found')
+    assert "Traceback" not in result.err
+
+
+def test_schema_describes_tables_and_columns(run: Run) -> None:
+    assert "A row" not in run("schema").out
+    assert "One row: a run." in run("schema").out
+    assert "Unix time, ns" in run("schema", "kernels").out
+    assert run("schema", "nope").err == "error: nope: no such table or view; see `ingest schema`\n"
+
+
+def test_wrong_usage_is_told_apart(run: Run) -> None:
+    assert run("add").code == 2
+    assert run("add", "x", "--mode", "fast").code == 2
+    assert run("add", "x", "--tag", "novalue").code == 2

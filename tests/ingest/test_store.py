@@ -1,0 +1,114 @@
+"""The store: what is in it, how a run comes and goes, who can read it."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from ingest import sql
+from ingest.errors import StoreError
+from ingest.run import RunLabels
+
+
+def test_an_empty_store_has_every_table_and_view_empty(tmp_path: Path) -> None:
+    connection = ingest.connect(tmp_path / "new")
+    for file in (*sql.tables(), *sql.views()):
+        assert connection.sql(f"FROM {file.name}").fetchall() == []
+
+
+def test_the_catalog_opens_in_any_duckdb(samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    catalog = store.path / "catalog.duckdb"
+    with duckdb.connect(str(catalog), read_only=True) as empty:
+        assert empty.sql("SELECT count(*) FROM events").fetchall() == [(0,)]
+        run_id = store.add(samples / "traces" / "cpu_only.json.gz").run_id
+        assert empty.sql("SELECT run_id, events FROM run_overview").fetchall() == [(run_id, 16)]
+        comments = empty.sql("SELECT comment FROM duckdb_views() WHERE view_name = 'runs'")
+        assert comments.fetchall() == [("Runs in the store. One row: a run.",)]
+
+
+def test_a_run_is_gone_when_removed(samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    kept = store.add(samples / "traces" / "cpu_only.json.gz").run_id
+    gone = store.add(samples / "traces" / "cupti_counters.json.gz").run_id
+    connection = ingest.connect(store.path)
+    assert store.run_ids() == [kept, gone]
+    store.remove(gone)
+    assert store.run_ids() == [kept]
+    for table in sql.tables():
+        assert connection.sql(f"SELECT DISTINCT run_id FROM {table.name}").fetchall() in (
+            [(kept,)],
+            [],
+        )
+    with pytest.raises(StoreError, match="no such run"):
+        store.remove(gone)
+
+
+def test_a_failed_add_leaves_nothing(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ingest.Store(tmp_path / "store")
+    before = sorted(store.path.rglob("*"))
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ingest.run._fill_runs", fail)
+    with pytest.raises(MemoryError):
+        store.add(samples / "traces" / "cpu_only.json.gz")
+    assert sorted(store.path.rglob("*")) == before
+
+
+def test_a_moved_store_still_opens(samples: Path, tmp_path: Path) -> None:
+    ingest.Store(tmp_path / "old").add(samples / "traces" / "cpu_only.json.gz")
+    shutil.move(tmp_path / "old", tmp_path / "moved it's")
+    connection = ingest.connect(tmp_path / "moved it's")
+    assert connection.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(StoreError, match="not a store, and not empty"):
+        ingest.connect(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize("name", ["'; DROP TABLE runs; --", "../../etc", "<script>", "名前", ""])
+def test_names_reach_no_path_and_no_query(name: str, samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    labels = RunLabels(name=name, tags={name: name})
+    run_id = store.add(samples / "traces" / "cpu_only.json.gz", labels).run_id
+    assert (store.runs_path / f"run_id={run_id}").is_dir()
+    rows = ingest.connect(store.path).sql("SELECT run_id, name, tags FROM runs").fetchall()
+    assert rows == [(run_id, name or "cpu_only", {name: name})]
+
+
+def test_paths_with_odd_characters_are_read(samples: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "it's a run; 名前 $1"
+    directory.mkdir()
+    shutil.copy(samples / "traces" / "cpu_only.json.gz", directory / "tr'ace \".json.gz")
+    store = ingest.Store(tmp_path / "st'ore 名")
+    store.add(directory)
+    rows = ingest.connect(store.path).sql("SELECT path, complete FROM sources").fetchall()
+    assert rows == [(str(directory / "tr'ace \".json.gz"), 16)]
+
+
+def test_ranks_come_from_content_then_name_then_place(traces: Any, tmp_path: Path) -> None:
+    event = '{"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}'
+    directory = tmp_path / "ranks"
+    directory.mkdir()
+    for name, rank in (("a.json", 5), ("b_rank-3.json", None), ("c.json", None), ("d.json", None)):
+        info = f'"distributedInfo": {{"rank": {rank}}}, ' if rank is not None else ""
+        (directory / name).write_text(f'{{{info}"traceEvents": [{event}]}}')
+    store = ingest.Store(tmp_path / "store")
+    store.add(directory)
+    rows = ingest.connect(store.path).sql("SELECT rank FROM sources ORDER BY source_id").fetchall()
+    assert rows == [(5,), (3,), (2,), (3,)]
+    assert ingest.connect(store.path).sql(
+        "SELECT count(DISTINCT event_id) FROM events"
+    ).fetchall() == [(4,)]
+    warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources WHERE rank = 3")
+    assert warnings.fetchall() == [(["rank 3 has 2 files"],), (["rank 3 has 2 files"],)]

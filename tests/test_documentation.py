@@ -1,0 +1,65 @@
+"""Documentation that cannot rot: it is generated, or compared with what it speaks of."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.main import get_command
+
+from ingest import connect, sql
+from ingest.cli import app
+
+REPOSITORY = Path(__file__).parent.parent
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", REPOSITORY / "docs" / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_data_dictionary_is_what_the_sql_says(generate: ModuleType) -> None:
+    assert generate.DICTIONARY.read_text(encoding="utf-8") == generate.data_dictionary()
+
+
+def test_the_readme_shows_what_the_commands_print(generate: ModuleType, samples: Path) -> None:
+    trace = samples / "traces" / generate.EXAMPLE
+    assert generate.BLOCK.search(README)
+    assert generate.readme(README, trace) == README
+
+
+@pytest.mark.parametrize("file", [*sql.tables(), *sql.views()], ids=lambda file: file.name)
+def test_every_column_is_documented(
+    file: sql.SqlFile, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    connection = connect(tmp_path_factory.getbasetemp() / "documented")
+    columns = [row[0] for row in connection.sql(f"DESCRIBE {file.name}").fetchall()]
+    assert list(file.documentation.columns) == columns
+    assert file.documentation.summary
+    assert file.documentation.row
+    commented = connection.execute(
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = $1 AND comment IS NULL",
+        [file.name],
+    )
+    assert commented.fetchone() == (0,)
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)
+def test_every_sql_file_says_what_it_is_for(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith("-- ")
+
+
+def test_every_command_and_option_has_help_and_a_place_in_the_readme() -> None:
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert command.help, name
+        assert f"ingest {name}" in README, name
+        for parameter in command.params:
+            assert getattr(parameter, "help", None) or parameter.name == "help", (
+                f"{name} {parameter.name}"
+            )

@@ -1,0 +1,48 @@
+"""Boundaries between the packages."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+LOADED = "import importlib, pkgutil, sys; {load}; print(*sys.modules)"
+LOAD_ALL = (
+    "import {0}; [importlib.import_module(m.name) for m in pkgutil.walk_packages("
+    "{0}.__path__, '{0}.') if not m.name.endswith('__main__')]"
+)
+
+
+def loaded_by(package: str) -> set[str]:
+    """Top-level names in `sys.modules` after every module of the package was imported."""
+    program = LOADED.format(load=LOAD_ALL.format(package))
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [("ingest", {"torch", "streamlit", "capture"}), ("capture", {"duckdb", "streamlit", "ingest"})],
+)
+def test_a_package_never_loads(package: str, forbidden: set[str]) -> None:
+    assert loaded_by(package) & forbidden == set()
+
+
+def test_the_dashboard_reaches_data_only_through_ingest() -> None:
+    for path in (REPOSITORY / "dashboard").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+            for name in names:
+                package, _, module = name.partition(".")
+                assert package not in {"duckdb", "torch", "capture"}, f"{path}: {name}"
+                assert not (package == "ingest" and module), f"{path}: {name}"

@@ -1,8 +1,11 @@
 """How figures and names are written, on every page alike."""
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
+
+import pandas as pd
 
 NONE = "–"
 NAME_WIDTH = 60
@@ -22,7 +25,7 @@ TEMPLATE_NOISE = re.compile(
 
 def missing(value: Any) -> bool:
     """Whether a table's cell holds nothing: None, NaN, NaT or NA."""
-    return value is None or bool(value != value) if value.__class__.__name__ != "NAType" else True
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def duration(ns: float | None) -> str:

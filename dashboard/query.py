@@ -4,13 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+CONDITION = re.compile(r"(.+?)(?: ([<>]=?))?", re.DOTALL)
+
 Scalar = str | int | float | None
 Value = Scalar | Sequence[str]
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query with parameters named `$0`, `$1`, …"""
+    """A query with parameters `$1`, `$2`, …"""
 
     text: str
     parameters: tuple[Scalar, ...] = ()
@@ -52,11 +54,11 @@ def select(
 
     conditions = []
     for column, value in (where or {}).items():
-        name, _, operator = column.partition(" ")
+        name, operator = _condition(column)
         if value is None:
             conditions.append(f"{name} IS NULL")
         elif isinstance(value, str | int | float):
-            conditions.append(f"{name} {operator or '='} {bound(value)}")
+            conditions.append(f"{name} {operator} {bound(value)}")
         else:
             conditions.append(f"{name} IN ({', '.join(bound(each) for each in value)})")
     if containing and containing[1]:
@@ -69,6 +71,13 @@ def select(
     if limit:
         lines.append(f"LIMIT {limit}")
     return Query("\n".join(lines), tuple(parameters))
+
+
+def _condition(column: str) -> tuple[str, str]:
+    match = CONDITION.fullmatch(column)
+    if match is None:
+        raise ValueError("a condition needs a column")
+    return match[1], match[2] or "="
 
 
 def call(columns: str, macro: str, arguments: Sequence[Scalar], order_by: str) -> Query:

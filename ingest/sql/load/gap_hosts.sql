@@ -2,39 +2,56 @@
 -- One row: a gap whose end was launched after it began.
 --
 -- An operator or frame that covers half of the gap is preferred, the innermost such; where none
--- does, the one that covers most.
+-- does, a wrapper that does; else the operator or frame that covers most.
 CREATE TABLE gap_hosts AS
 WITH
 met AS (
     SELECT
         pair.interval_id AS gap_id,
         pair.overlap_ns,
-        pair.start_ns,
-        pair.start_ns <= host_gaps.from_ns AS open_at_start,
         2 * pair.overlap_ns >= host_gaps.to_ns - host_gaps.from_ns AS fills,
-        (pair.start_ns, -pair.end_ns, pair.span_id) AS place,
-        event.name,
-        event.category IN ('cpu_op', 'user_annotation')
-        AND NOT is_wrapper(event.name) AS is_op,
+        (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS place,
+        struct_pack(name := event.name, overlap_ns := pair.overlap_ns) AS host,
+        event.category IN ('cpu_op', 'user_annotation') AS is_op,
+        is_wrapper(event.name) AS wraps,
+        event.name LIKE 'ProfilerStep#%' AS is_step,
         event.category = 'python_function' AS is_frame,
-        event.category <> 'python_function' AS is_call
+        event.category <> 'python_function' AND is_compilation(event.name) AS compiles,
+        event.category <> 'python_function' AND is_data_loader(event.name) AS loads_data,
+        event.category <> 'python_function'
+        AND pair.start_ns < host_gaps.from_ns
+        AND (is_wait(event.name) OR coalesce(pair.span_id = host_gaps.copy_id, FALSE)) AS waits
     FROM overlapping('launching_spans', 'host_gaps') AS pair
     INNER JOIN host_gaps USING (interval_id)
     INNER JOIN complete AS event ON pair.span_id = event.event_id
+),
+
+hosts AS (
+    SELECT
+        gap_id,
+        coalesce(
+            arg_max(host, place) FILTER (WHERE is_op AND NOT wraps AND fills),
+            arg_max(host, place) FILTER (WHERE is_op AND NOT is_step AND fills),
+            arg_max(host, (overlap_ns, place)) FILTER (WHERE is_op AND NOT wraps)
+        ) AS op,
+        coalesce(
+            arg_max(host, place) FILTER (WHERE is_frame AND fills),
+            arg_max(host, (overlap_ns, place)) FILTER (WHERE is_frame)
+        ) AS frame,
+        bool_or(compiles AND fills) AS compiled,
+        bool_or(loads_data AND fills) AS loaded_data,
+        bool_or(waits) AS waited
+    FROM met
+    GROUP BY gap_id
 )
 
 SELECT
-    gap_id,
-    coalesce(
-        arg_max(name, place) FILTER (WHERE is_op AND fills),
-        arg_max(name, overlap_ns) FILTER (WHERE is_op)
-    ) AS host_op,
-    coalesce(
-        arg_max(name, place) FILTER (WHERE is_frame AND fills),
-        arg_max(name, overlap_ns) FILTER (WHERE is_frame)
-    ) AS host_frame,
-    coalesce(bool_or(is_call AND fills AND is_compilation(name)), FALSE) AS compiled,
-    coalesce(bool_or(is_call AND fills AND is_data_loader(name)), FALSE) AS loaded_data,
-    coalesce(bool_or(is_call AND open_at_start AND is_wait(name)), FALSE) AS waited
-FROM met
-GROUP BY gap_id;
+    host_gaps.interval_id AS gap_id,
+    hosts.op.name AS host_op,
+    hosts.op.overlap_ns AS host_op_ns,
+    hosts.frame.name AS host_frame,
+    coalesce(hosts.compiled, FALSE) AS compiled,
+    coalesce(hosts.loaded_data, FALSE) AS loaded_data,
+    host_gaps.blocked OR coalesce(hosts.waited, FALSE) AS waited
+FROM host_gaps
+LEFT JOIN hosts ON host_gaps.interval_id = hosts.gap_id;

@@ -32,11 +32,26 @@ SELECT thread, device, row_number() OVER () AS lane
 FROM (SELECT DISTINCT thread, device FROM gaps WHERE thread IS NOT NULL);
 
 -- Gaps whose end was launched only after they began: the host kept the device waiting.
+--
+-- A copy just before the gap can have held the host up. `copy_id` is its call, when the same thread
+-- made it; such a call blocks by its name, or because the memory is pageable. Of the former it
+-- need not be asked whether the call was still open when the copy ended: the clocks of host and
+-- device can differ by more.
 CREATE TABLE host_gaps AS
-SELECT gap_lanes.lane, gaps.gap_id AS interval_id, gaps.from_ns, gaps.to_ns
+SELECT
+    gap_lanes.lane,
+    gaps.gap_id AS interval_id,
+    gaps.from_ns,
+    gaps.to_ns,
+    CASE WHEN copies.name LIKE '%Pageable%' THEN copies.launch_id END AS copy_id,
+    coalesce(is_wait(calls.launch_name), FALSE) AS blocked
 FROM gaps
 INNER JOIN gap_lanes
     ON gaps.thread = gap_lanes.thread AND gaps.device IS NOT DISTINCT FROM gap_lanes.device
+LEFT JOIN launches AS calls
+    ON gaps.before_id = calls.event_id AND gaps.thread = calls.lane
+LEFT JOIN kernels AS copies
+    ON calls.event_id = copies.event_id AND copies.kind = 'memcpy'
 WHERE gaps.launch_ns > gaps.from_ns;
 
 CREATE TABLE launching_spans AS

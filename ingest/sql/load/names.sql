@@ -15,11 +15,12 @@ CREATE MACRO is_communication(name) AS regexp_matches(name, concat(
 -- Launches of a recorded graph: one call owns many kernels.
 CREATE MACRO is_graph_launch(name) AS regexp_matches(name, '(?i)GraphLaunch');
 
--- Calls in which the host waits for the device. A copy without Async in its name blocks.
+-- Calls in which the host waits for the device, MTIA's among them. A copy without Async in its
+-- name blocks.
 CREATE MACRO is_wait(name) AS regexp_matches(name, concat(
     '^(cuda|hip)(Stream|Device|Event)Synchronize(_spt)?$|^cu(Stream|Ctx|Event)Synchronize$|',
     '^(cuda|hip)Memcpy(2D|3D|Peer|WithStream|ToSymbol|FromSymbol)?$|^cuMemcpy(HtoD|DtoH|DtoD)_v2$|',
-    '^aten::(item|_local_scalar_dense)$'
+    '^synchronize(Stream)?$|^aten::(item|_local_scalar_dense)$'
 ));
 
 -- Operators of a data loader.

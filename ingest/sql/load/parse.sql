@@ -29,7 +29,7 @@ parsed AS (
             WHEN abs(e.ts) >= 9e12
                 THEN list_filter(
                     regexp_extract_all(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1),
-                    lambda digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
+                    LAMBDA digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
                 )[1]::DECIMAL(38, 6)
         END AS exact_us
     FROM valid

@@ -1,25 +1,29 @@
 -- Idle gaps of a device, each with its cause and what the host did meanwhile.
 -- One row: a gap between device activities, over all streams.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device         number of the device
--- start_ns       Unix time at which the device fell idle, ns
--- dur_ns         length of the gap, ns
--- before_kernel  activity whose end began the gap
--- after_kernel   activity that ended it
--- before_id      `event_id` of the former
--- after_id       `event_id` of the latter
--- cause          `host`: the launch came after the gap began. `sync`: as host, but the host was
---                waiting for the device when the gap began. `dataloader`, `compile`: as host, and
---                it spent half of the gap or more loading data or compiling. `dependency`: launched
---                in time, but after another stream's activity or beside a communication.
---                `launch`: launched in time, and nothing else explains the gap. `unknown`: the
---                trace holds no launch for the activity after the gap
--- host_op        operator or annotation that filled most of the gap on the launching thread
--- host_frame     Python frame that filled most of it; null when the trace has no stacks
--- step           step of the activity that ended the gap
+-- run_id           the run
+-- source_id        the input file
+-- rank             rank of the process
+-- device           number of the device
+-- start_ns         Unix time at which the device fell idle, ns
+-- dur_ns           length of the gap, ns
+-- before_kernel    activity whose end began the gap
+-- after_kernel     activity that ended it
+-- before_id        `event_id` of the former
+-- after_id         `event_id` of the latter
+-- cause            `host`: the launch came after the gap began. `sync`: as host, but the host was
+--                  waiting for the device when the gap began. `dataloader`, `compile`: as host, and
+--                  a data-loader call or a phase of compilation filled half of the gap or more.
+--                  `dependency`: launched in time, but after another stream's activity or a
+--                  communication. `launch`: launched in time, and nothing else explains the gap.
+--                  `unknown`: the trace holds no launch for the activity after the gap
+-- launch_delay_ns  from the gap's start to the launch, ns: negative when it was launched in time;
+--                  null when unknown
+-- host_op          operator or annotation that filled most of the gap on the launching thread; null
+--                  when there was none, or the launch came in time
+-- host_op_ns       how much of the gap it filled, ns
+-- host_frame       Python frame that filled most of it; null when the trace has no stacks
+-- step             step of the activity that ended the gap
 CREATE TABLE bubbles AS
 SELECT
     gaps.source_id,
@@ -41,10 +45,12 @@ SELECT
                 ELSE 'host'
             END
         WHEN (previous.stream IS DISTINCT FROM next.stream) THEN 'dependency'
-        WHEN 'communication' IN (previous.class, next.class) THEN 'dependency'
+        WHEN previous.class = 'communication' THEN 'dependency'
         ELSE 'launch'
     END AS cause,
+    gaps.launch_ns - gaps.from_ns AS launch_delay_ns,
     gap_hosts.host_op,
+    gap_hosts.host_op_ns,
     gap_hosts.host_frame,
     next.step
 FROM gaps

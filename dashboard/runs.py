@@ -1,0 +1,156 @@
+"""Page Runs: what is in the store, and which of it the other pages are about."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import behind, formatting, selection, store, tables
+from dashboard.query import Query, inline, select
+
+COLUMNS = (
+    "run_id, name, model, mode, device_name, tags, ranks, devices, events, span_ns, busy_ns, "
+    "bubble_percent, problems, started_at, ingested_at"
+)
+SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags)"
+TABLE_KEY = "runs_table"
+
+
+def page() -> None:
+    """The page."""
+    st.title("Runs")
+    st.caption("Which runs are in the store, and what is each of them like?")
+    picked: list[str] = st.session_state["runs"]
+    _figures(picked)
+    search, tag = _filters()
+    query = _query(search, tag)
+    frame = store.rows(query)
+    if frame.empty:
+        st.info("No run fits the search; clear it to see all.", icon=":material/search_off:")
+        return
+    _table(frame, picked)
+    with st.container(horizontal=True):
+        behind.show(query)
+        tables.downloads(query, "runs", "runs")
+    if picked:
+        _sources(picked)
+
+
+def _figures(picked: Sequence[str]) -> None:
+    """The answer first: figures of the picked run, and ways on."""
+    if not picked:
+        st.markdown("Tick a run, or several to compare, and go on to **Operators** or **Bubbles**.")
+        return
+    if len(picked) == 1:
+        (run,) = store.rows(select("*", "run_overview", {"run_id": picked[0]})).itertuples()
+        with st.container(horizontal=True):
+            st.metric("Span", formatting.duration(run.span_ns))
+            st.metric("Busy", formatting.duration(run.busy_ns))
+            st.metric("Bubble", formatting.percent(run.bubble_percent))
+            st.metric("Device activities", formatting.count(run.activities))
+            st.metric("Events", formatting.count(run.events))
+    with st.container(horizontal=True):
+        count = "it" if len(picked) == 1 else f"these {len(picked)}"
+        pages = st.session_state["pages"]
+        st.page_link(pages["operators"], label=f"Operators of {count}", icon=":material/bar_chart:")
+        st.page_link(
+            pages["bubbles"], label=f"Bubbles of {count}", icon=":material/hourglass_empty:"
+        )
+
+
+def _filters() -> tuple[str, str | None]:
+    tags = store.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "runs"))["tag"]
+    labels = sorted(f"{tag['key']}={tag['value']}" for tag in tags)
+    left, right = st.columns([3, 2]) if labels else (st.container(), None)
+    with left:
+        search = st.text_input(
+            "Search",
+            key="q",
+            bind="query-params",
+            placeholder="name, model, mode, device or tag",
+            icon=":material/search:",
+        )
+    if right is None:
+        return search or "", None
+    with right:
+        tag = st.selectbox(
+            "Tag", labels, index=None, key="tag", bind="query-params", placeholder="any"
+        )
+    return search or "", tag
+
+
+def _query(search: str, tag: str | None) -> Query:
+    where = {}
+    if tag:
+        key, _, value = tag.partition("=")
+        where = {f"tags[{inline(key)}]": value}
+    return select(
+        COLUMNS,
+        "run_overview",
+        where,
+        containing=(SEARCHED, search),
+        order_by="ingested_at DESC, run_id",
+    )
+
+
+def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
+    """The runs; ticking one picks it in the sidebar, and the other way round."""
+    shown = list(frame["run_id"])
+
+    def pick() -> None:
+        ticked = [shown[row] for row in st.session_state[TABLE_KEY]["selection"]["rows"]]
+        elsewhere = [run for run in st.session_state[selection.RUN_KEY] if run not in shown]
+        st.session_state[selection.RUN_KEY] = elsewhere + ticked
+
+    rows = [row for row, run in enumerate(shown) if run in picked]
+    st.session_state[TABLE_KEY] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    frame = frame.assign(tags=[[f"{k}={v}" for k, v in (tags or {}).items()] for tags in frame.tags])
+    tables.show(
+        frame,
+        "run_overview",
+        key=TABLE_KEY,
+        select="multi-row",
+        on_select=pick,
+        hidden=_without_news(frame),
+        labels={"run_id": "run", "ingested_at": "added"},
+        height=560 if len(frame) > 14 else None,
+    )
+
+
+def _without_news(frame: pd.DataFrame) -> list[str]:
+    """Columns that say nothing of any run: empty ones, and names that the ids repeat."""
+    empty = [
+        column
+        for column in ("model", "mode", "device_name", "tags", "problems")
+        if not frame[column].map(lambda value: not formatting.missing(value) and bool(value)).any()
+    ]
+    repeated = all(
+        run_id.startswith(f"{name}-")
+        for run_id, name in zip(frame["run_id"], frame["name"], strict=True)
+    )
+    return [*empty, "name"] if repeated else empty
+
+
+def _sources(picked: Sequence[str]) -> None:
+    st.subheader("Files")
+    st.caption("What each run was read from, and what of it was not stored.")
+    query = select(
+        "run_id, path, kind, rank, status, bytes, events, complete, not_stored, warnings",
+        "sources",
+        {"run_id": picked},
+        order_by="run_id, source_id",
+    )
+    frame = store.rows(query)
+    tables.show(
+        frame.assign(
+            not_stored=[
+                ", ".join(f"{why}: {n:,}" for why, n in (reasons or {}).items())
+                for reasons in frame.not_stored
+            ],
+            warnings=["; ".join(said) for said in frame.warnings],
+        ),
+        "sources",
+        key="sources",
+        hidden=["run_id"] if len(picked) == 1 else [],
+    )
+    behind.show(query)

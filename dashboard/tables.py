@@ -1,0 +1,127 @@
+"""Tables of view rows: figures with units, right-aligned; names short, whole on click."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import formatting, store
+from dashboard.query import Query
+
+COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
+COUNTS |= {"devices", "registers"}
+NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
+LABELS = {
+    "device_ns": "device time",
+    "self_ns": "host self time",
+    "total_ns": "host total time",
+    "dur_ns": "duration",
+    "from_ns": "at",
+    "bubble_ns": "lost",
+    "busy_ns": "busy",
+    "span_ns": "span",
+    "percent": "%",
+    "bubble_percent": "bubble",
+    "complete": "rows",
+    "device_name": "device",
+    "shared_bytes": "shared memory",
+}
+
+
+def unit_of(column: str) -> Callable[[Any], str] | None:
+    """How a column's values are written, by its name; None: as they are."""
+    if column.endswith("_ns"):
+        return formatting.duration
+    if column == "bytes" or column.endswith("_bytes"):
+        return formatting.size
+    if column.endswith("percent"):
+        return formatting.percent
+    if column in COUNTS:
+        return formatting.count
+    return None
+
+
+def label(column: str) -> str:
+    """The heading of a column."""
+    return LABELS.get(column, column.removesuffix("_ns").replace("_", " "))
+
+
+def show(
+    frame: pd.DataFrame,
+    view: str,
+    *,
+    key: str,
+    hidden: Sequence[str] = (),
+    labels: dict[str, str] | None = None,
+    select: str | None = None,
+    selected: Sequence[int] | None = None,
+    on_select: Callable[[], None] | None = None,
+    height: int | None = None,
+) -> list[int]:
+    """A table of a view's rows; the positions of those selected.
+
+    Headings explain themselves on hover with the view's own comments. `select` is a selection
+    mode of st.dataframe, `selected` the rows that are selected at first, `on_select` is called
+    before the page is drawn again.
+    """
+    frame = frame.drop(columns=list(hidden))
+    written: dict[str, Any] = {}
+    config = {}
+    comments = store.column_comments(view)
+    for column in frame.columns:
+        unit = unit_of(column)
+        if column in NAMES:
+            written[column] = formatting.short_name
+        elif unit:
+            written[column] = unit
+        heading = (labels or {}).get(column) or label(column)
+        config[column] = st.column_config.Column(
+            heading,
+            help=formatting.literal(comments.get(column, "")) or None,
+            alignment="right" if unit else None,
+            width="large" if column in NAMES else None,
+        )
+    options: dict[str, Any] = {"placeholder": formatting.NONE}
+    if height:
+        options["height"] = height
+    if selected is not None:
+        options["selection_default"] = {"selection": {"rows": list(selected)}}
+    styled = frame.style.format(written, na_rep=formatting.NONE)
+    if select is None:
+        st.dataframe(styled, hide_index=True, column_config=config, key=key, **options)
+        return []
+    event = st.dataframe(
+        styled,
+        hide_index=True,
+        column_config=config,
+        key=key,
+        on_select=on_select or "rerun",
+        selection_mode=select,
+        **options,
+    )
+    return [row for row in event.selection.rows if row < len(frame)]
+
+
+def downloads(query: Query, name: str, key: str) -> None:
+    """Buttons that fetch all rows of a query, with whole names and plain numbers."""
+    fetch = store.later(query)
+    formats: dict[str, Callable[[], Any]] = {
+        "csv": lambda: fetch().to_csv(index=False).encode(),
+        "parquet": lambda: fetch().to_parquet(index=False),
+    }
+    download_buttons(formats, name, key)
+
+
+def download_buttons(formats: dict[str, Callable[[], Any]], name: str, key: str) -> None:
+    """A button for each format; the file is made when it is asked for."""
+    for extension, make in formats.items():
+        st.download_button(
+            extension.upper() if extension == "csv" else extension.capitalize(),
+            make,
+            file_name=f"{name}.{extension}",
+            key=f"{key}-{extension}",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+        )

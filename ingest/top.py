@@ -24,8 +24,8 @@ def top(
     """
     devices = connection.execute(
         """
-        SELECT rank, device, sum(span_ns), sum(busy_ns), sum(bubble_ns)
-        FROM device_time WHERE run_id = $1 GROUP BY rank, device ORDER BY rank, device
+        SELECT rank, device, span_ns, busy_ns, bubble_ns
+        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
         """,
         [run_id],
     ).fetchall()

@@ -13,42 +13,14 @@
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the device's span, 0 to 100; null when the span is 0
 CREATE VIEW ranking AS
-WITH
-named AS (
-    SELECT
-        run_id, rank, device, dur_ns, 'op' AS level,
-        coalesce(top_op, CASE WHEN graph_launch THEN '(graph) ' || name ELSE '(no op)' END) AS name
-    FROM kernels
-    UNION ALL
-    SELECT
-        run_id, rank, device, dur_ns, 'leaf' AS level,
-        coalesce(op, CASE WHEN graph_launch THEN '(graph) ' || name ELSE '(no op)' END) AS name
-    FROM kernels
-    UNION ALL
-    SELECT run_id, rank, device, dur_ns, 'kernel' AS level, name
-    FROM kernels
-),
-
-spans AS (
-    SELECT
-        run_id,
-        rank,
-        device,
-        sum(span_ns)::BIGINT AS span_ns,
-        sum(bubble_ns)::BIGINT AS bubble_ns,
-        sum(bubbles)::BIGINT AS bubbles
-    FROM device_time
-    GROUP BY run_id, rank, device
-),
-
-totals AS (
+WITH totals AS (
     SELECT
         run_id, level, rank, device, name, count(*) AS calls, sum(dur_ns)::BIGINT AS device_ns
-    FROM named
+    FROM ranked_kernels
     GROUP BY run_id, level, rank, device, name
     UNION ALL
     SELECT run_id, level, rank, device, 'bubble' AS name, bubbles AS calls, bubble_ns AS device_ns
-    FROM spans
+    FROM device_totals
     CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
 )
 
@@ -60,10 +32,10 @@ SELECT
     totals.name,
     totals.calls,
     totals.device_ns,
-    100.0 * totals.device_ns / nullif(spans.span_ns, 0) AS percent
+    100.0 * totals.device_ns / nullif(device_totals.span_ns, 0) AS percent
 FROM totals
-INNER JOIN spans
+INNER JOIN device_totals
     ON
-        totals.run_id = spans.run_id
-        AND totals.rank = spans.rank
-        AND totals.device IS NOT DISTINCT FROM spans.device;
+        totals.run_id = device_totals.run_id
+        AND totals.rank = device_totals.rank
+        AND totals.device IS NOT DISTINCT FROM device_totals.device;

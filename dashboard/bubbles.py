@@ -1,1 +1,119 @@
-def page(): pass
+"""Page Bubbles: when and why a device idled."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import behind, formatting, gaps, selection, split, store, tables, timeline
+from dashboard.query import select
+from dashboard.selection import Device
+
+
+def page() -> None:
+    """The page."""
+    st.title("Bubbles")
+    st.caption("When was the device idle, and why?")
+    picked: list[str] = st.session_state["runs"]
+    if not picked:
+        selection.ask_for_runs()
+        return
+    if not selection.devices_of(picked):
+        st.info(
+            "There is no device in this profile, so nothing of one was idle. "
+            "The page Operators ranks the host's own time.",
+            icon=":material/memory:",
+        )
+        return
+    run, device = _controls(picked)
+    if device is None:
+        st.info("There is no device in this run.", icon=":material/memory:")
+        return
+    _figures(run, device)
+    split.show(picked)
+    timeline.show(run, device)
+    cause = _causes(run, device)
+    gaps.show(run, device, cause)
+
+
+def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
+    with st.container(horizontal=True):
+        run = picked[0]
+        if len(picked) > 1:
+            run = str(
+                st.selectbox("Run", picked, key="of", bind="query-params", help="Of those picked.")
+            )
+        devices = selection.devices_of([run])
+        return run, selection.pick_device(devices, with_all=False) if devices else None
+
+
+def _figures(run: str, device: Device) -> None:
+    where = {"run_id": run, **device.where()}
+    (total,) = store.rows(select("*", "device_totals", where)).itertuples()
+    causes = store.rows(select("*", "bubble_causes", where, order_by="bubble_ns DESC", limit=1))
+    with st.container(horizontal=True):
+        st.metric("Span", formatting.duration(total.span_ns))
+        st.metric("Busy", formatting.duration(total.busy_ns))
+        st.metric(
+            "Bubble",
+            formatting.duration(total.bubble_ns),
+            formatting.percent(total.bubble_percent),
+            delta_color="off",
+            delta_arrow="off",
+        )
+        st.metric("Gaps", formatting.count(total.bubbles))
+        for cause in causes.itertuples():
+            st.metric(
+                f"Mostly: {cause.cause}",
+                formatting.duration(cause.bubble_ns),
+                f"{formatting.percent(cause.percent)} of the bubble",
+                delta_color="off",
+                delta_arrow="off",
+            )
+
+
+def _causes(run: str, device: Device) -> str | None:
+    """The causes by lost time; the one ticked."""
+    st.subheader("Causes", anchor=False)
+    query = select(
+        "cause, bubble_ns, percent, bubbles",
+        "bubble_causes",
+        {"run_id": run, **device.where()},
+        order_by="bubble_ns DESC",
+    )
+    frame = store.rows(query)
+    if frame.empty:
+        st.success("There is no gap: the device was busy all the time.", icon=":material/check:")
+        return None
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        split.cause_bars(frame)
+        behind.show(query, "causes")
+    names = list(frame["cause"])
+    asked = st.query_params.get("cause")
+    with right:
+        rows = tables.show(
+            frame,
+            "bubble_causes",
+            key=f"causes-{run}-{device.label}",
+            select="single-row",
+            selected=[names.index(asked)] if asked in names else [],
+        )
+        st.caption(CAUSES[names[rows[0]]] if rows else "Tick a cause to see its gaps only.")
+    chosen = names[rows[0]] if rows else None
+    if chosen and chosen != asked:
+        st.query_params["cause"] = chosen
+    elif asked and not chosen:
+        del st.query_params["cause"]
+    return chosen
+
+
+CAUSES = {
+    "host": "**host**: the launch came after the gap began; the host was busy elsewhere.",
+    "sync": "**sync**: as host, but the host had been waiting for the device when the gap began.",
+    "dataloader": "**dataloader**: as host; half of the gap or more went into loading data.",
+    "compile": "**compile**: as host; half of the gap or more went into compiling.",
+    "dependency": "**dependency**: launched in time, but it followed another stream's activity or "
+    "a communication.",
+    "launch": "**launch**: launched in time, and nothing explains the gap but the launch itself.",
+    "unknown": "**unknown**: the trace holds no launch for the activity after the gap.",
+}

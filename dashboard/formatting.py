@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -25,7 +26,7 @@ TEMPLATE_NOISE = re.compile(
 
 def missing(value: Any) -> bool:
     """Whether a table's cell holds nothing: None, NaN, NaT or NA."""
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
 
 
 def duration(ns: float | None) -> str:
@@ -67,6 +68,11 @@ def count(value: float | None) -> str:
     return NONE if missing(value) else f"{value:,.0f}"
 
 
+def moment(value: datetime | None) -> str:
+    """A point in time, to the second."""
+    return NONE if value is None or missing(value) else f"{value:%Y-%m-%d %H:%M:%S}"
+
+
 def clipped(text: str, width: int = NAME_WIDTH) -> str:
     """At most `width` characters, on one line, with an ellipsis where some are missing."""
     text = " ".join(text[: 4 * width].split())
@@ -83,11 +89,12 @@ def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
     if missing(name) or name is None:
         return NONE
     prefix, text = ("(graph) ", name[8:]) if name.startswith("(graph) ") else ("", name)
-    text = text[:4000].replace(ANONYMOUS, "").removeprefix("void ")
+    text = text.replace(ANONYMOUS, "").removeprefix("void ")
     if text.startswith("std::enable_if"):
         text = re.sub(r"^.*?::type ", "", text)
     qualified = re.split(r"[<(]", text, maxsplit=1)[0]
-    if qualified == text or not re.fullmatch(r"[\w:~]+", qualified):
+    is_function = text.rstrip().endswith((")", ">", "const"))
+    if qualified == text or not is_function or not re.fullmatch(r"[\w:~]+", qualified):
         return clipped(prefix + text, width)  # no signature of a C++ function
     parts = qualified.split("::")
     head = parts[-1]
@@ -102,7 +109,7 @@ def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
 def _functor(arguments: str) -> str | None:
     if not arguments.startswith("<"):
         return None
-    words = re.findall(r"\b\w+\b(?!::)", arguments)
+    words = re.findall(r"\b\w+\b(?!::)", arguments[:4_000])
     return next((word for word in words if not TEMPLATE_NOISE.match(word)), None)
 
 

@@ -1,1 +1,206 @@
-def page(): pass
+"""Page Operators: where the device's time went, by operator or kernel."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import behind, charts, compare, formatting, operator_detail, selection, store, tables
+from dashboard.query import Query, select
+from dashboard.selection import Device
+
+LEVELS = {
+    "op": "outermost operator around the launch",
+    "leaf": "innermost operator around the launch",
+    "kernel": "name of the kernel",
+}
+MOST_ROWS = 2_000
+BARS = 20
+
+
+def page() -> None:
+    """The page."""
+    st.title("Operators")
+    picked: list[str] = st.session_state["runs"]
+    if not picked:
+        st.caption("Where did the device's time go?")
+        selection.ask_for_runs()
+        return
+    devices = selection.devices_of(picked)
+    if not devices:
+        st.caption("Where did the host's time go?")
+        st.info(
+            "There is no device in this profile: operators are ranked by the host's own time.",
+            icon=":material/memory:",
+        )
+        _host_ranking(picked)
+        return
+    st.caption("Where did the device's time go?")
+    level, device, search = _controls(devices if len(picked) == 1 else [])
+    if len(picked) > 1:
+        compare.page(picked, level, search)
+        return
+    _figures(picked[0], device, level)
+    _ranking(picked[0], device, level, search)
+
+
+def _controls(devices: Sequence[Device]) -> tuple[str, Device | None, str]:
+    places = st.columns([3, 2, 3] if len(devices) > 1 else [2, 3], vertical_alignment="bottom")
+    with places[0]:
+        level = st.segmented_control(
+            "Rank by",
+            list(LEVELS),
+            default="op",
+            required=True,
+            key="level",
+            bind="query-params",
+            help="  \n".join(f"**{level}**: {meaning}" for level, meaning in LEVELS.items()),
+        )
+    with places[1] if len(devices) > 1 else places[0]:
+        device = selection.pick_device(devices, with_all=True) if devices else None
+    with places[-1]:
+        search = st.text_input(
+            "Search",
+            key="q",
+            bind="query-params",
+            placeholder="part of a name",
+            icon=":material/search:",
+        )
+    return str(level), device, search or ""
+
+
+def ranking_query(run: str, device: Device | None, level: str, search: str) -> Query:
+    """The ranking of a run at a level: of one device, or of all taken together."""
+    where = {"run_id": run, "level": level}
+    return select(
+        "name, device_ns, calls, percent",
+        "ranking" if device else "ranking_over_all",
+        {**where, **device.where()} if device else where,
+        containing=("name", search),
+        order_by="device_ns DESC, name",
+    )
+
+
+def _figures(run: str, device: Device | None, level: str) -> None:
+    """Totals, and the first three of the ranking whatever is searched for."""
+    totals = (
+        select("*", "device_totals", {"run_id": run, **device.where()})
+        if device
+        else select("*", "run_overview", {"run_id": run})
+    )
+    (total,) = store.rows(totals).itertuples()
+    ranking = store.rows(ranking_query(run, device, level, ""))
+    top = ranking[ranking["name"] != "bubble"].head(3)
+    with st.container(horizontal=True):
+        st.metric("Span", formatting.duration(total.span_ns))
+        st.metric("Busy", formatting.duration(total.busy_ns))
+        st.metric(
+            "Bubble",
+            formatting.duration(total.bubble_ns),
+            formatting.percent(total.bubble_percent),
+            delta_color="off",
+            delta_arrow="off",
+        )
+        st.metric("Device activities", formatting.count(total.activities))
+    st.markdown(
+        f"Top {len(top)}: "
+        + " · ".join(
+            f"{formatting.literal(formatting.short_name(row.name_))} "
+            f"**{formatting.duration(row.device_ns)}** ({formatting.percent(row.percent)})"
+            for row in top.rename(columns={"name": "name_"}).itertuples()
+        )
+    )
+
+
+def _ranking(run: str, device: Device | None, level: str, search: str) -> None:
+    query = ranking_query(run, device, level, search)
+    frame = store.rows(query)
+    if frame.empty:
+        st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
+        return
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        bars = select(
+            "name, class, device_ns, calls",
+            "class_ranking" if device else "class_ranking_over_all",
+            {"run_id": run, "level": level, **(device.where() if device else {})},
+            containing=("name", search),
+            order_by="name_ns DESC, name, class",
+            limit=4 * BARS,
+        )
+        charts.ranking_bars(store.rows(bars), BARS)
+        behind.show(bars, "chart")
+    with right:
+        chosen = _table(frame.head(MOST_ROWS), run, device, level, search)
+        with st.container(horizontal=True):
+            behind.show(query, "table")
+            tables.downloads(query, f"{run}-{level}-ranking", "ranking")
+        if len(frame) > MOST_ROWS:
+            st.caption(
+                f"The first {MOST_ROWS:,} of {len(frame):,}; downloads and SQL have all of them."
+            )
+        if chosen is None:
+            st.caption("Tick a row to see its kernels, shapes and calls.")
+    if chosen is not None:
+        operator_detail.show(run, device, level, chosen)
+
+
+def _table(
+    frame: pd.DataFrame, run: str, device: Device | None, level: str, search: str
+) -> str | None:
+    """The ranking; the name ticked, which the URL carries too."""
+    names = list(frame["name"])
+    asked = st.query_params.get("name")
+    rows = tables.show(
+        frame,
+        "ranking",
+        key=f"ranking-{run}-{level}-{device.label if device else ''}-{search}",
+        labels={"name": "kernel" if level == "kernel" else "operator"},
+        select="single-row",
+        selected=[names.index(asked)] if asked in names else [],
+        height=520,
+    )
+    chosen = names[rows[0]] if rows else None
+    if chosen is not None and len(chosen) <= 1_000:
+        if chosen != asked:
+            st.query_params["name"] = chosen
+    elif asked is not None:
+        del st.query_params["name"]
+    return chosen
+
+
+def _host_ranking(picked: Sequence[str]) -> None:
+    search = st.text_input(
+        "Search", key="q", bind="query-params", placeholder="part of a name", icon=":material/search:"
+    )
+    query = select(
+        "run_id, rank, op, self_ns, total_ns, calls, percent",
+        "host_op_ranking",
+        {"run_id": picked},
+        containing=("op", search or ""),
+        order_by="self_ns DESC, op",
+    )
+    frame = store.rows(query)
+    if frame.empty:
+        st.info("No operator fits.", icon=":material/search_off:")
+        return
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        charts.host_bars(frame.head(BARS))
+        behind.show(query, "chart")
+    with right:
+        several = [c for c in ("run_id", "rank") if frame[c].nunique() == 1]
+        rows = tables.show(
+            frame.head(MOST_ROWS),
+            "host_op_ranking",
+            key=f"host-{'-'.join(picked)}-{search}",
+            hidden=several,
+            select="single-row",
+            height=520,
+        )
+        with st.container(horizontal=True):
+            behind.show(query, "table")
+            tables.downloads(query, "host-ranking", "host")
+    if rows:
+        row = frame.iloc[rows[0]]
+        operator_detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["op"]))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-CONDITION = re.compile(r"(.+?)(?: ([<>]=?))?", re.DOTALL)
+CONDITION = re.compile(r"(.+?)(?: ([<>]=?|<>))?", re.DOTALL)
 
 Scalar = str | int | float | None
 Value = Scalar | Sequence[str]

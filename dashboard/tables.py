@@ -12,6 +12,8 @@ from dashboard.query import Query
 COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
 COUNTS |= {"devices", "registers"}
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
+NAME_PIXELS = 290
+FIGURE_PIXELS = 92
 LABELS = {
     "device_ns": "device time",
     "self_ns": "host self time",
@@ -31,6 +33,8 @@ LABELS = {
 
 def unit_of(column: str) -> Callable[[Any], str] | None:
     """How a column's values are written, by its name; None: as they are."""
+    if column.endswith("_at"):
+        return formatting.moment
     if column.endswith("_ns"):
         return formatting.duration
     if column == "bytes" or column.endswith("_bytes"):
@@ -80,7 +84,7 @@ def show(
             heading,
             help=formatting.literal(comments.get(column, "")) or None,
             alignment="right" if unit else None,
-            width="large" if column in NAMES else None,
+            width=NAME_PIXELS if column in NAMES else FIGURE_PIXELS if unit else None,
         )
     options: dict[str, Any] = {"placeholder": formatting.NONE}
     if height:

@@ -90,7 +90,7 @@ def add(
 def list_runs(store: StoreOption = None) -> None:
     """List the runs of the store."""
     write_query(
-        connect(store),
+        connect(_open(store).path),
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
             round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %", started_at
@@ -102,7 +102,7 @@ def list_runs(store: StoreOption = None) -> None:
 @app.command()
 def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: where it comes from, its files, its devices."""
-    opened = Store(store or default_store())
+    opened = _open(store)
     run_id, connection = opened.find(run), connect(opened.path)
     row = connection.execute("FROM run_overview WHERE run_id = $1", [run_id]).fetchall()[0]
     names = [column[0] for column in connection.description]
@@ -120,7 +120,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
 @app.command()
 def remove(run: RunArgument, store: StoreOption = None) -> None:
     """Remove a run from the store, whole and at once."""
-    opened = Store(store or default_store())
+    opened = _open(store)
     run_id = opened.find(run)
     opened.remove(run_id)
     results().print(f"removed {run_id}", markup=False)
@@ -132,7 +132,7 @@ def schema(
     store: StoreOption = None,
 ) -> None:
     """Describe the tables and views, or the columns of one."""
-    connection = connect(store)
+    connection = connect(_open(store).path)
     if name is None:
         write_query(
             connection,
@@ -159,7 +159,7 @@ def sql(
     store: StoreOption = None,
 ) -> None:
     """Run a query and write its result to stdout."""
-    connection = connect(store)
+    connection = connect(_open(store).path)
     try:
         write_query(connection, query, output_format=output_format.value)
     except duckdb.Error as error:
@@ -174,10 +174,18 @@ def top(
     store: StoreOption = None,
 ) -> None:
     """Rank a run's operators or kernels by device time, idle time among them."""
-    opened = Store(store or default_store())
+    opened = _open(store)
     console = results()
     for part in ranking_tables(connect(opened.path), opened.find(run), by.value, limit):
         console.print(part)
+
+
+def _open(path: Path | None) -> Store:
+    """The store to work on; says so when there was none."""
+    wanted = path or default_store()
+    if not wanted.exists():
+        print(f"{wanted}: a new, empty store", file=sys.stderr)
+    return Store(wanted)
 
 
 def _tags(pairs: list[str]) -> dict[str, str]:

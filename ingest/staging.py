@@ -41,8 +41,7 @@ class Source:
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
         if self.kind != "kineto":
-            detail = self.kind if self.status == "ok" else self.warnings[0]
-            return f"{self.path.name}: {self.status}: {detail}"
+            return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
         said = "; ".join(self.warnings)
         return (

@@ -2,22 +2,27 @@
 
     <store>/runs/run_id=<id>/<table>.parquet
     <store>/catalog.duckdb
+    <store>/schema          which columns the tables have, and which views the catalog
 
 A run is written beside the others and appears by one rename; it goes by one rename too. The Hive
 partition for NULL holds every table without rows: it gives the schema to an empty store.
 """
 
+import hashlib
 import os
 import re
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from ingest import sql
 from ingest.catalog import write_catalog
 from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
@@ -25,6 +30,7 @@ from ingest.rundir import RunInput, read_run_input
 from ingest.staging import Source
 
 EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+STAMP = "schema"
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,19 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
         self.runs_path = self.path / "runs"
-        if not (self.runs_path / f"run_id={EMPTY_PARTITION}").is_dir():
+        try:
+            schema, _, catalog = (self.path / STAMP).read_text().partition(" ")
+        except OSError:
             self._create()
+            return
+        if schema != _schema():
+            raise StoreError(
+                f"{self.path}: written by another version of tracehouse; "
+                "add the runs to a new store"
+            )
+        if catalog != self._catalog_digest():  # moved, or this version has other views
+            with suppress(OSError, duckdb.IOException):  # a store that is only read keeps its own
+                self._write_catalog()
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, sorted."""
@@ -133,9 +150,19 @@ class Store:
                 partition = self.runs_path / f"run_id={EMPTY_PARTITION}"
                 if not partition.exists():
                     directory.rename(partition)
-            write_catalog(self.path)
+            self._write_catalog()
         except OSError as error:
             raise StoreError(f"{self.path}: cannot create a store: {error.strerror}") from error
+
+    def _write_catalog(self) -> None:
+        write_catalog(self.path)
+        temporary = self.path / f".{STAMP}-{uuid.uuid4().hex[:8]}"
+        temporary.write_text(f"{_schema()} {self._catalog_digest()}")
+        os.replace(temporary, self.path / STAMP)
+
+    def _catalog_digest(self) -> str:
+        texts = [file.text for file in (*sql.tables(), *sql.views(), *sql.macros())]
+        return _digest([str(self.path), *texts])
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:
@@ -146,6 +173,14 @@ class Store:
             yield workplace
         finally:
             shutil.rmtree(workplace, ignore_errors=True)
+
+
+def _schema() -> str:
+    return _digest([f"{t.name} {list(t.documentation.columns)}" for t in sql.tables()])
+
+
+def _digest(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def slug(name: str) -> str:

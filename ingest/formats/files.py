@@ -11,26 +11,48 @@ from isal import isal_zlib
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
 HEAD_BYTES = 1 << 20
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 16 << 10
 BLOCK_BYTES = 16 << 20
 
 
 def blocks(file: BinaryIO) -> Iterator[bytes]:
     """The content of a file open at its start, in blocks, inflated where it is gzip.
 
-    A compressed stream that breaks off gives all that can be inflated and then raises EOFError;
-    a damaged one raises isal's IsalError at the damage.
+    A compressed stream that breaks off, or is damaged, gives what comes before and then raises
+    EOFError or OSError.
     """
-    if file.read(2) != GZIP_MAGIC:  # names are not trusted
-        file.seek(0)
+    compressed = file.read(2) == GZIP_MAGIC  # names are not trusted
+    file.seek(0)
+    if not compressed:
         while block := file.read(BLOCK_BYTES):
             yield block
         return
-    file.seek(0)
+    pieces: list[bytes] = []
+    size = 0
+    failure: EOFError | OSError | None = None
+    try:
+        for piece in _inflated(file):
+            pieces.append(piece)
+            size += len(piece)
+            if size >= BLOCK_BYTES:
+                yield b"".join(pieces)
+                pieces, size = [], 0
+    except (EOFError, OSError) as error:
+        failure = error
+    yield b"".join(pieces)
+    if failure:
+        raise failure
+
+
+def _inflated(file: BinaryIO) -> Iterator[bytes]:
+    """Small pieces, because the one in which the damage lies is lost whole."""
     decoder = isal_zlib.decompressobj(GZIP_WINDOW)
     while compressed := file.read(CHUNK_BYTES):
         while compressed:
-            yield decoder.decompress(compressed, BLOCK_BYTES)
+            try:
+                yield decoder.decompress(compressed, BLOCK_BYTES)
+            except isal_zlib.IsalError as error:  # type: ignore[misc]  # the stub has it wrong
+                raise OSError(f"the compressed stream is damaged: {error}") from error
             compressed = decoder.unconsumed_tail
             if decoder.eof and (compressed := decoder.unused_data.lstrip(b"\0")):
                 decoder = isal_zlib.decompressobj(GZIP_WINDOW)  # a further member
@@ -72,6 +94,6 @@ def _head(path: Path) -> bytes:
                 head += block
                 if len(head) >= HEAD_BYTES:
                     break
-        except (EOFError, isal_zlib.IsalError):
+        except (EOFError, OSError):
             pass  # what comes before the damage says what the file is
     return head

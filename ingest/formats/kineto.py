@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from isal.isal_zlib import IsalError
 
 from ingest.errors import ProfileError
 from ingest.formats.files import blocks
@@ -95,7 +94,7 @@ class KinetoTrace:
         block = b""
         try:
             block = next(filter(None, self._blocks), b"")
-        except (EOFError, OSError, IsalError) as error:
+        except (EOFError, OSError) as error:
             self._broken = str(error)
         self.json_bytes += len(block)
         self._progress(self._file.tell())
@@ -155,7 +154,12 @@ class KinetoTrace:
 
     def _read_metadata(self, head: bytes, tail: bytes | None) -> None:
         """Keys before and after the events, as if the array were not there."""
-        before = head.removeprefix(BYTE_ORDER_MARK).lstrip(WHITESPACE).removeprefix(b"{").strip(b", \t\r\n")
+        before = (
+            head.removeprefix(BYTE_ORDER_MARK)
+            .lstrip(WHITESPACE)
+            .removeprefix(b"{")
+            .strip(b", \t\r\n")
+        )
         after = (tail or b"").strip(WHITESPACE).removesuffix(b"}").strip(b", \t\r\n")
         for text, place in ((before, "before"), (after, "after")):
             if not text:

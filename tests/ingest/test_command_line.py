@@ -27,7 +27,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    monkeypatch.setenv("TRACEHOUSE_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("TRACEHOUSE_STORE", str(ingest.Store(tmp_path / "store").path))
 
     def call(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["ingest", *map(str, arguments)])
@@ -224,6 +224,11 @@ def test_schema_describes_tables_and_columns(run: Run) -> None:
     assert "One row: a run." in run("schema").out
     assert "Unix time, ns" in run("schema", "kernels").out
     assert run("schema", "nope").err == "error: nope: no such table or view; see `ingest schema`\n"
+
+
+def test_reading_a_store_that_is_not_there_says_so(run: Run, tmp_path: Path) -> None:
+    result = run("list", "--store", tmp_path / "typo")
+    assert (result.code, result.err) == (0, f"{tmp_path / 'typo'}: a new, empty store\n")
 
 
 def test_wrong_usage_is_told_apart(run: Run) -> None:

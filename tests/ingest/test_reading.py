@@ -141,6 +141,18 @@ def test_a_compressed_file_cut_short_keeps_what_can_be_inflated(
     assert 2000 < source.complete < 4811
 
 
+def test_a_damaged_compressed_file_keeps_what_comes_before(samples: Path, tmp_path: Path) -> None:
+    damaged = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
+    middle = len(damaged) // 2
+    damaged[middle : middle + 100] = bytes(100)
+    path = tmp_path / "damaged.json.gz"
+    path.write_bytes(damaged)
+    [source] = ingest.Store(tmp_path / "store").add(path).sources
+    assert source.status == "truncated"
+    assert "damaged" in source.warnings[0]
+    assert source.complete > 1000
+
+
 def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
     broken = json.dumps(EVENTS).replace('"short"', '"sh"ort"')
     connection = traces.add(broken)
@@ -192,7 +204,7 @@ def test_what_is_no_trace_is_refused_by_name(
     assert complaint in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert store.run_ids() == []
-    assert sorted(p.name for p in store.path.iterdir()) == ["catalog.duckdb", "runs"]
+    assert sorted(p.name for p in store.path.iterdir()) == ["catalog.duckdb", "runs", "schema"]
 
 
 def test_secrets_in_metadata_do_not_reach_the_store(sample_store: Path) -> None:

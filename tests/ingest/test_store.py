@@ -66,7 +66,16 @@ def test_a_moved_store_still_opens(samples: Path, tmp_path: Path) -> None:
     ingest.Store(tmp_path / "old").add(samples / "traces" / "cpu_only.json.gz")
     shutil.move(tmp_path / "old", tmp_path / "moved it's")
     connection = ingest.connect(tmp_path / "moved it's")
+    with duckdb.connect(str(tmp_path / "moved it's" / "catalog.duckdb"), read_only=True) as other:
+        assert other.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
     assert connection.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
+
+
+def test_a_store_of_another_version_is_refused_with_a_word(tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    (store.path / "schema").write_text("older")
+    with pytest.raises(StoreError, match="written by another version of tracehouse"):
+        ingest.connect(store.path)
 
 
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""Operators of several runs, side by side."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import behind, charts, colours, formatting, store, tables
+from dashboard.query import select
+
+MOST_RUNS = len(colours.RUNS)
+MOST_ROWS = 2_000
+BARS = 12
+
+
+def page(picked: Sequence[str], level: str, search: str) -> None:
+    """A column for each run; names in the order of the time they took in any of them."""
+    runs = list(picked[:MOST_RUNS])
+    if len(picked) > MOST_RUNS:
+        st.warning(f"The first {MOST_RUNS} of {len(picked)} runs are compared.")
+    _figures(runs)
+    query = select(
+        "run_id, name, device_ns, calls, percent",
+        "ranking_over_all",
+        {"run_id": runs, "level": level},
+        containing=("name", search),
+        order_by="device_ns DESC, name",
+    )
+    frame = store.rows(query)
+    if frame.empty:
+        st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
+        return
+    left, right = st.columns([2, 3], gap="medium")
+    names = list(dict.fromkeys(frame["name"]))
+    with left:
+        first = frame[frame["name"].isin(names[:BARS])]
+        charts.grouped_bars(first, runs)
+    with right:
+        wide = side_by_side(frame, runs).head(MOST_ROWS)
+        _table(wide, runs)
+        with st.container(horizontal=True):
+            behind.show(query)
+            tables.downloads(query, f"{level}-ranking-of-{len(runs)}-runs", "compare")
+
+
+def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
+    """One row a name, one column a run with its device time; in the order of the rows."""
+    order = list(dict.fromkeys(frame["name"]))
+    wide = frame.pivot(index="name", columns="run_id", values="device_ns").astype("Int64")
+    return wide.reindex(index=order, columns=list(runs)).reset_index()
+
+
+def _figures(runs: Sequence[str]) -> None:
+    query = select(
+        "run_id, span_ns, busy_ns, bubble_ns, bubble_percent, activities",
+        "run_overview",
+        {"run_id": runs},
+        order_by="run_id",
+    )
+    tables.show(store.rows(query), "run_overview", key="compared", labels={"run_id": "run"})
+    behind.show(query, "runs")
+
+
+def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:
+    config = {"name": st.column_config.Column("operator", width="large", pinned=True)}
+    for run in runs:
+        config[run] = st.column_config.Column(
+            formatting.clipped(run, 28), help=f"Device time in {run}", alignment="right"
+        )
+    styled = wide.style.format(
+        {"name": formatting.short_name, **dict.fromkeys(runs, formatting.duration)},
+        na_rep=formatting.NONE,
+    )
+    st.dataframe(
+        styled,
+        hide_index=True,
+        column_config=config,
+        height=520,
+        key="side-by-side",
+        placeholder=formatting.NONE,
+    )

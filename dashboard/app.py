@@ -9,13 +9,20 @@ from dashboard import bubbles, console, operators, runs, selection, store
 
 HERE = Path(__file__).parent
 
-st.set_page_config(page_title="tracehouse", page_icon=str(HERE / "icon.svg"), layout="wide")
+st.set_page_config(
+    page_title="tracehouse",
+    page_icon=str(HERE / "icon.svg"),
+    layout="wide",
+    initial_sidebar_state=320,
+)
 st.html(HERE / "style.css")
 
 
 def main() -> None:
     """Draws one page."""
-    home = st.Page(lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True)
+    home = st.Page(
+        lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True
+    )
     pages = {
         "runs": st.Page(runs.page, title="Runs", url_path="runs", icon=":material/list:"),
         "operators": st.Page(
@@ -39,7 +46,8 @@ def main() -> None:
         return
     with st.sidebar:
         st.session_state["runs"] = selection.pick_runs(run_ids)
-        st.caption(f"{len(run_ids):,} runs in `{store.path()}`")
+        runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
+        st.caption(f"{runs_in} in `{store.path()}`")
     selection.say_unknown()
     if not run_ids and page is not pages["sql"]:
         nothing_yet()

@@ -11,7 +11,9 @@ def show(query: Query, what: str = "") -> None:
     """A small button that opens the query, its parameters filled in."""
     text = query.inlined()
     with st.popover(f"SQL{what and f': {what}'}", type="tertiary", icon=":material/database:"):
-        st.code(text, language="sql", wrap_lines=True, height=280 if len(text) > 1_500 else "content")
+        st.code(
+            text, language="sql", wrap_lines=True, height=280 if len(text) > 1_500 else "content"
+        )
         if len(text) <= LONGEST_LINK:
             st.page_link(
                 st.session_state["pages"]["sql"],

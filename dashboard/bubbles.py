@@ -12,8 +12,8 @@ from dashboard.selection import Device
 def page() -> None:
     """The page."""
     st.title("Bubbles")
-    st.caption("When was the device idle, and why?")
     picked: list[str] = st.session_state["runs"]
+    selection.question("When was the device idle, and why?", picked)
     if not picked:
         selection.ask_for_runs()
         return
@@ -39,9 +39,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
     with st.container(horizontal=True):
         run = picked[0]
         if len(picked) > 1:
-            run = str(
-                st.selectbox("Run", picked, key="of", bind="query-params", help="Of those picked.")
-            )
+            run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
         devices = selection.devices_of([run])
         return run, selection.pick_device(devices, with_all=False) if devices else None
 
@@ -100,10 +98,7 @@ def _causes(run: str, device: Device) -> str | None:
         )
         st.caption(CAUSES[names[rows[0]]] if rows else "Tick a cause to see its gaps only.")
     chosen = names[rows[0]] if rows else None
-    if chosen and chosen != asked:
-        st.query_params["cause"] = chosen
-    elif asked and not chosen:
-        del st.query_params["cause"]
+    selection.remember("cause", chosen)
     return chosen
 
 

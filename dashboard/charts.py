@@ -1,5 +1,7 @@
 """Bar charts, each from a view's rows."""
 
+import html
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -9,7 +11,10 @@ import streamlit as st
 from dashboard import colours, formatting
 
 BAR_HEIGHT = 24
-TOOLTIP_WIDTH = 300
+TOOLTIP_WIDTH = 300  # characters
+LABEL_WIDTH = 34
+LABEL_PIXELS = 210
+SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;"
 
 
 def colour_scale(parts: list[str]) -> alt.Scale:
@@ -20,11 +25,26 @@ def colour_scale(parts: list[str]) -> alt.Scale:
     )
 
 
-def coloured(parts: set[str], title: str | None = None) -> Any:
-    """The colour channel for a field `label`, with the parts in their order."""
-    ordered = colours.order(parts)
-    legend = alt.Legend(title=title, orient="top", columns=4, symbolType="square", labelLimit=220)
-    return alt.Color("label:N", scale=colour_scale(ordered), legend=legend)
+def coloured(parts: set[str]) -> Any:
+    """The colour channel for a field `label`; `legend` says what the colours mean."""
+    return alt.Color("label:N", scale=colour_scale(colours.order(parts)), legend=None)
+
+
+def legend(colour_of: Mapping[str, str]) -> None:
+    """What each colour means, in a line above a chart that breaks where the page is narrow."""
+    items = "".join(
+        f'<span style="white-space:nowrap"><i style="{SWATCH}background:{colour}"></i>'
+        f"{html.escape(meaning)}</span>"
+        for meaning, colour in colour_of.items()
+    )
+    st.html(
+        '<div style="display:flex;flex-wrap:wrap;gap:0 1rem;font-size:0.875rem">' + items + "</div>"
+    )
+
+
+def legend_of(parts: set[str]) -> None:
+    """The legend for parts of time, in their order."""
+    legend({colours.label(part): colours.PARTS[part] for part in colours.order(parts)})
 
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:
@@ -39,7 +59,7 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
     """Device time of the first names, each bar divided by class. Rows come in ranking order."""
     names = list(dict.fromkeys(frame["name"]))[:most]
     frame = frame[frame["name"].isin(names)]
-    short = formatting.short_names(names, 42)
+    short = formatting.short_names(names, LABEL_WIDTH)
     factor, unit = duration_axis(frame.groupby("name")["device_ns"].sum().max())
     data = pd.DataFrame(
         {
@@ -61,21 +81,22 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
                 "short:N",
                 sort=[short[name] for name in names],
                 title=None,
-                axis=alt.Axis(labelLimit=260),
+                axis=alt.Axis(labelLimit=LABEL_PIXELS),
             ),
             color=coloured(set(frame["class"])),
             order="place:Q",
             tooltip=["name:N", alt.Tooltip("label:N", title="class"), "time:N", "calls:N"],
         )
-        .properties(height=BAR_HEIGHT * len(names) + 70)
+        .properties(height=BAR_HEIGHT * len(names) + 60)
     )
+    legend_of(set(frame["class"]))
     st.altair_chart(chart, alt="Device time of the first operators, by class")
 
 
 def host_bars(frame: pd.DataFrame) -> None:
     """Host self time of the first operators."""
     factor, unit = duration_axis(frame["self_ns"].max())
-    short = formatting.short_names(frame["op"], 42)
+    short = formatting.short_names(frame["op"], LABEL_WIDTH)
     data = pd.DataFrame(
         {
             "short": frame["op"].map(short),
@@ -91,11 +112,14 @@ def host_bars(frame: pd.DataFrame) -> None:
         .encode(
             x=alt.X("value:Q", title=f"host self time ({unit})"),
             y=alt.Y(
-                "short:N", sort=list(short.values()), title=None, axis=alt.Axis(labelLimit=260)
+                "short:N",
+                sort=list(short.values()),
+                title=None,
+                axis=alt.Axis(labelLimit=LABEL_PIXELS),
             ),
             tooltip=["name:N", "time:N", "calls:N"],
         )
-        .properties(height=BAR_HEIGHT * len(short) + 40)
+        .properties(height=BAR_HEIGHT * len(short) + 60)
     )
     st.altair_chart(chart, alt="Host self time of the first operators")
 
@@ -103,7 +127,7 @@ def host_bars(frame: pd.DataFrame) -> None:
 def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
     """Device time of the same names in several runs, side by side. Columns: name, run_id, …"""
     names = list(dict.fromkeys(frame["name"]))
-    short = formatting.short_names(names, 42)
+    short = formatting.short_names(names, LABEL_WIDTH)
     factor, unit = duration_axis(frame["device_ns"].max())
     data = pd.DataFrame(
         {
@@ -124,17 +148,18 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
                 "short:N",
                 sort=[short[name] for name in names],
                 title=None,
-                axis=alt.Axis(labelLimit=260),
+                axis=alt.Axis(labelLimit=LABEL_PIXELS),
             ),
             yOffset=alt.YOffset("run:N", sort=runs),
             color=alt.Color(
                 "run:N",
                 sort=runs,
                 scale=alt.Scale(domain=runs, range=list(colours.RUNS[: len(runs)])),
-                legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=320),
+                legend=None,
             ),
             tooltip=["name:N", "run:N", "time:N", "calls:N"],
         )
-        .properties(height=(10 * len(runs) + 10) * len(names) + 90)
+        .properties(height=(8 * len(runs) + 10) * len(names) + 60)
     )
+    legend(dict(zip(runs, colours.RUNS, strict=False)))
     st.altair_chart(chart, alt="Device time of the first operators in each run")

@@ -10,7 +10,8 @@ from dashboard.query import select
 
 MOST_RUNS = len(colours.RUNS)
 MOST_ROWS = 2_000
-BARS = 12
+RUN_PIXELS = 180
+BARS = 10
 
 
 def page(picked: Sequence[str], level: str, search: str) -> None:
@@ -30,17 +31,12 @@ def page(picked: Sequence[str], level: str, search: str) -> None:
     if frame.empty:
         st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
         return
-    left, right = st.columns([2, 3], gap="medium")
-    names = list(dict.fromkeys(frame["name"]))
-    with left:
-        first = frame[frame["name"].isin(names[:BARS])]
-        charts.grouped_bars(first, runs)
-    with right:
-        wide = side_by_side(frame, runs).head(MOST_ROWS)
-        _table(wide, runs)
-        with st.container(horizontal=True):
-            behind.show(query)
-            tables.downloads(query, f"{level}-ranking-of-{len(runs)}-runs", "compare")
+    first = list(dict.fromkeys(frame["name"]))[:BARS]
+    charts.grouped_bars(frame[frame["name"].isin(first)], runs)
+    _table(side_by_side(frame, runs).head(MOST_ROWS), runs)
+    with st.container(horizontal=True):
+        behind.show(query)
+        tables.downloads(query, f"{level}-ranking-of-{len(runs)}-runs", "compare")
 
 
 def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
@@ -57,15 +53,22 @@ def _figures(runs: Sequence[str]) -> None:
         {"run_id": runs},
         order_by="run_id",
     )
-    tables.show(store.rows(query), "run_overview", key="compared", labels={"run_id": "run"})
+    frame = store.rows(query)
+    tables.show(frame, "run_overview", key="compared", labels={"run_id": "run"})
     behind.show(query, "runs")
+    without = [formatting.literal(run) for run in frame["run_id"][frame["activities"] == 0]]
+    if without:
+        st.caption(f"Without a device, and so without device time: {', '.join(without)}.")
 
 
 def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:
-    config = {"name": st.column_config.Column("operator", width="large", pinned=True)}
+    config = {"name": st.column_config.Column("name", width=tables.NAME_PIXELS, pinned=True)}
     for run in runs:
         config[run] = st.column_config.Column(
-            formatting.clipped(run, 28), help=f"Device time in {run}", alignment="right"
+            formatting.clipped(run, 40),
+            help=f"Device time in {formatting.literal(run)}",
+            alignment="right",
+            width=RUN_PIXELS,
         )
     styled = wide.style.format(
         {"name": formatting.short_name, **dict.fromkeys(runs, formatting.duration)},
@@ -75,7 +78,7 @@ def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:
         styled,
         hide_index=True,
         column_config=config,
-        height=520,
+        height=tables.height(len(wide)),
         key="side-by-side",
         placeholder=formatting.NONE,
     )

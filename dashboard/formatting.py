@@ -14,7 +14,9 @@ DURATIONS = ((1e3, "µs"), (1e6, "ms"), (1e9, "s"))  # ns in the unit
 SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 ANONYMOUS = "(anonymous namespace)::"
-GENERIC_HEAD = re.compile(r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I)
+GENERIC_HEAD = re.compile(
+    r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I
+)
 TEMPLATE_NOISE = re.compile(
     r"^(\d\w*|[A-Z]|at|native|c10|std|cub|detail|internal|binary_internal|memory|cutlass|gemm"
     r"|void|bool|char|short|int|long|float|double|unsigned|signed|const|true|false|ul"
@@ -26,7 +28,12 @@ TEMPLATE_NOISE = re.compile(
 
 def missing(value: Any) -> bool:
     """Whether a table's cell holds nothing: None, NaN, NaT or NA."""
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float) and math.isnan(value))
+    )
 
 
 def duration(ns: float | None) -> str:
@@ -41,7 +48,7 @@ def duration(ns: float | None) -> str:
 
 
 def three_digits(value: float) -> str:
-    """A number with three significant digits, and all digits before the point: 0.123, 12.3, 1,234."""
+    """Three significant digits, and all before the point: 0.123, 12.3, 1,234."""
     decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     if 0 < abs(value) < 0.9995:
         decimals = 3
@@ -122,6 +129,15 @@ def short_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]
         taken[short] = taken.get(short, 0) + 1
         shortened[name] = short if taken[short] == 1 else f"{short} ({taken[short]})"
     return shortened
+
+
+def top_line(rows: Iterable[tuple[str, float, float]]) -> str:
+    """Names with their times, ns, and percentages as a line of Markdown."""
+    parts = [
+        f"{literal(short_name(name))} **{duration(ns)}** ({percent(share)})"
+        for name, ns, share in rows
+    ]
+    return f"Top {len(parts)}: " + " · ".join(parts)
 
 
 def literal(text: str) -> str:

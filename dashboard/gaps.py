@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import behind, formatting, store, tables, timeline
+from dashboard import behind, formatting, store, tables, timeline, timeline_chart
 from dashboard.query import select
 from dashboard.selection import Device
 
@@ -34,7 +34,7 @@ def show(run: str, device: Device, cause: str | None) -> None:
 
 
 def _longest(run: str, device: Device, cause: str | None) -> None:
-    where = {"run_id": run, **device.where(), "lane": timeline.LANE}
+    where = {"run_id": run, **device.where(), "lane": timeline_chart.GAPS}
     query = select(
         "from_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, to_ns",
         "activity_timeline",

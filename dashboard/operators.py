@@ -5,7 +5,17 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import behind, charts, compare, formatting, operator_detail, selection, store, tables
+from dashboard import (
+    behind,
+    charts,
+    compare,
+    formatting,
+    host_ranking,
+    operator_detail,
+    selection,
+    store,
+    tables,
+)
 from dashboard.query import Query, select
 from dashboard.selection import Device
 
@@ -16,6 +26,7 @@ LEVELS = {
 }
 MOST_ROWS = 2_000
 BARS = 20
+TOP = 3
 
 
 def page() -> None:
@@ -23,19 +34,19 @@ def page() -> None:
     st.title("Operators")
     picked: list[str] = st.session_state["runs"]
     if not picked:
-        st.caption("Where did the device's time go?")
+        selection.question("Where did the device's time go?", picked)
         selection.ask_for_runs()
         return
     devices = selection.devices_of(picked)
     if not devices:
-        st.caption("Where did the host's time go?")
+        selection.question("Where did the host's time go?", picked)
         st.info(
             "There is no device in this profile: operators are ranked by the host's own time.",
             icon=":material/memory:",
         )
-        _host_ranking(picked)
+        host_ranking.show(picked)
         return
-    st.caption("Where did the device's time go?")
+    selection.question("Where did the device's time go?", picked)
     level, device, search = _controls(devices if len(picked) == 1 else [])
     if len(picked) > 1:
         compare.page(picked, level, search)
@@ -90,7 +101,7 @@ def _figures(run: str, device: Device | None, level: str) -> None:
     )
     (total,) = store.rows(totals).itertuples()
     ranking = store.rows(ranking_query(run, device, level, ""))
-    top = ranking[ranking["name"] != "bubble"].head(3)
+    top = ranking[ranking["name"] != "bubble"].head(TOP)
     with st.container(horizontal=True):
         st.metric("Span", formatting.duration(total.span_ns))
         st.metric("Busy", formatting.duration(total.busy_ns))
@@ -102,14 +113,8 @@ def _figures(run: str, device: Device | None, level: str) -> None:
             delta_arrow="off",
         )
         st.metric("Device activities", formatting.count(total.activities))
-    st.markdown(
-        f"Top {len(top)}: "
-        + " · ".join(
-            f"{formatting.literal(formatting.short_name(row.name_))} "
-            f"**{formatting.duration(row.device_ns)}** ({formatting.percent(row.percent)})"
-            for row in top.rename(columns={"name": "name_"}).itertuples()
-        )
-    )
+    names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
+    st.markdown(formatting.top_line(names))
 
 
 def _ranking(run: str, device: Device | None, level: str, search: str) -> None:
@@ -158,49 +163,7 @@ def _table(
         labels={"name": "kernel" if level == "kernel" else "operator"},
         select="single-row",
         selected=[names.index(asked)] if asked in names else [],
-        height=520,
     )
     chosen = names[rows[0]] if rows else None
-    if chosen is not None and len(chosen) <= 1_000:
-        if chosen != asked:
-            st.query_params["name"] = chosen
-    elif asked is not None:
-        del st.query_params["name"]
+    selection.remember("name", chosen)
     return chosen
-
-
-def _host_ranking(picked: Sequence[str]) -> None:
-    search = st.text_input(
-        "Search", key="q", bind="query-params", placeholder="part of a name", icon=":material/search:"
-    )
-    query = select(
-        "run_id, rank, op, self_ns, total_ns, calls, percent",
-        "host_op_ranking",
-        {"run_id": picked},
-        containing=("op", search or ""),
-        order_by="self_ns DESC, op",
-    )
-    frame = store.rows(query)
-    if frame.empty:
-        st.info("No operator fits.", icon=":material/search_off:")
-        return
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        charts.host_bars(frame.head(BARS))
-        behind.show(query, "chart")
-    with right:
-        several = [c for c in ("run_id", "rank") if frame[c].nunique() == 1]
-        rows = tables.show(
-            frame.head(MOST_ROWS),
-            "host_op_ranking",
-            key=f"host-{'-'.join(picked)}-{search}",
-            hidden=several,
-            select="single-row",
-            height=520,
-        )
-        with st.container(horizontal=True):
-            behind.show(query, "table")
-            tables.downloads(query, "host-ranking", "host")
-    if rows:
-        row = frame.iloc[rows[0]]
-        operator_detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["op"]))

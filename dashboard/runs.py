@@ -104,7 +104,9 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
 
     rows = [row for row, run in enumerate(shown) if run in picked]
     st.session_state[TABLE_KEY] = {"selection": {"rows": rows, "columns": [], "cells": []}}
-    frame = frame.assign(tags=[[f"{k}={v}" for k, v in (tags or {}).items()] for tags in frame.tags])
+    frame = frame.assign(
+        tags=[[f"{k}={v}" for k, v in (tags or {}).items()] for tags in frame.tags]
+    )
     tables.show(
         frame,
         "run_overview",
@@ -113,7 +115,6 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
         on_select=pick,
         hidden=_without_news(frame),
         labels={"run_id": "run", "ingested_at": "added"},
-        height=560 if len(frame) > 14 else None,
     )
 
 

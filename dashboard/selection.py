@@ -10,6 +10,7 @@ from dashboard.query import Scalar, select
 
 RUN_KEY = "run"
 ALL_DEVICES = "all devices"
+LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,15 @@ def pick_runs(run_ids: Sequence[str]) -> list[str]:
     return [str(run) for run in picked]
 
 
+def remember(key: str, value: str | None) -> None:
+    """Puts what was ticked into the URL, or takes it out; too long a value stays out."""
+    if value is not None and len(value) <= LONGEST_VALUE:
+        if st.query_params.get(key) != value:
+            st.query_params[key] = value
+    elif key in st.query_params:
+        del st.query_params[key]
+
+
 def say_unknown() -> None:
     """A warning about runs that the URL names and the store does not hold."""
     for run in st.session_state.get("unknown_runs", []):
@@ -62,9 +72,18 @@ def say_unknown() -> None:
         )
 
 
+def question(text: str, runs: Sequence[str]) -> None:
+    """What the page answers, and of which runs."""
+    names = ", ".join(f"**{formatting.literal(run)}**" for run in runs[:3])
+    more = f" and {len(runs) - 3:,} more" if len(runs) > 3 else ""
+    st.caption(f"{text}  \n{names}{more}" if runs else text)
+
+
 def ask_for_runs() -> None:
     """What to say on a page that needs a run and has none."""
-    st.info("Pick a run in the list on the left, or on the page Runs.", icon=":material/arrow_back:")
+    st.info(
+        "Pick a run in the list on the left, or on the page Runs.", icon=":material/arrow_back:"
+    )
     st.page_link(st.session_state["pages"]["runs"], label="Runs", icon=":material/list:")
 
 
@@ -85,5 +104,5 @@ def pick_device(devices: Sequence[Device], with_all: bool) -> Device | None:
         return devices[0]
     options = {device.label: device for device in devices}
     choices = [ALL_DEVICES, *options] if with_all else list(options)
-    chosen = st.selectbox("Rank and device", choices, key="device", bind="query-params")
+    chosen = st.selectbox("Rank and device", choices, key="device", bind="query-params", width=260)
     return options.get(str(chosen))

@@ -46,7 +46,8 @@ def show(runs: Sequence[str]) -> None:
         tooltip=["bar:N", "label:N", "time:N", "share:N"],
     )
     chart = base.mark_bar(height={"band": 0.7}).encode(color=charts.coloured(set(frame["part"])))
-    st.altair_chart(chart.properties(height=34 * bars + 110), alt="Device time by part")
+    charts.legend_of(set(frame["part"]))
+    st.altair_chart(chart.properties(height=36 * bars + 70), alt="Device time by part")
     behind.show(query, "split")
     if len(frame) == 4 * MOST_BARS:
         st.caption(f"The first {MOST_BARS} devices.")

@@ -1,7 +1,7 @@
 """Tables of view rows: figures with units, right-aligned; names short, whole on click."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -12,15 +12,18 @@ from dashboard.query import Query
 COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
 COUNTS |= {"devices", "registers"}
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
-NAME_PIXELS = 290
-FIGURE_PIXELS = 92
+NAME_PIXELS = 230
+FIGURE_PIXELS = 78
+TALL = 14  # rows that a table shows before it scrolls
+TALL_PIXELS = 526
 LABELS = {
     "device_ns": "device time",
-    "self_ns": "host self time",
-    "total_ns": "host total time",
+    "self_ns": "self",
+    "total_ns": "total",
     "dur_ns": "duration",
     "from_ns": "at",
     "bubble_ns": "lost",
+    "bubbles": "gaps",
     "busy_ns": "busy",
     "span_ns": "span",
     "percent": "%",
@@ -51,6 +54,11 @@ def label(column: str) -> str:
     return LABELS.get(column, column.removesuffix("_ns").replace("_", " "))
 
 
+def height(rows: int) -> int | Literal["auto"]:
+    """A table's height: as its rows need, or so many that it scrolls."""
+    return TALL_PIXELS if rows > TALL else "auto"
+
+
 def show(
     frame: pd.DataFrame,
     view: str,
@@ -58,10 +66,9 @@ def show(
     key: str,
     hidden: Sequence[str] = (),
     labels: dict[str, str] | None = None,
-    select: str | None = None,
+    select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] | None = None,
     on_select: Callable[[], None] | None = None,
-    height: int | None = None,
 ) -> list[int]:
     """A table of a view's rows; the positions of those selected.
 
@@ -86,9 +93,7 @@ def show(
             alignment="right" if unit else None,
             width=NAME_PIXELS if column in NAMES else FIGURE_PIXELS if unit else None,
         )
-    options: dict[str, Any] = {"placeholder": formatting.NONE}
-    if height:
-        options["height"] = height
+    options: dict[str, Any] = {"placeholder": formatting.NONE, "height": height(len(frame))}
     if selected is not None:
         options["selection_default"] = {"selection": {"rows": list(selected)}}
     styled = frame.style.format(written, na_rep=formatting.NONE)

@@ -17,8 +17,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
         files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
         connection.execute(
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
-            f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}}) "
-            "WHERE run_id IS NOT NULL"
+            f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
         )
     for view in sql.views():
         connection.execute(view.text)

@@ -1,12 +1,12 @@
 """The command `ingest`: thin commands over what the package offers to any program."""
 
+import io
 import json
 import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import duckdb
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -59,7 +59,9 @@ class Format(StrEnum):
 
 @app.command()
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="Run directories or single traces.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Run directories or single traces.", readable=False)
+    ],
     store: StoreOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
@@ -70,6 +72,7 @@ def add(
 ) -> None:
     """Add profiles to the store: each path becomes a run."""
     labels = RunLabels(name, model, mode and mode.value, _tags(tag or []))
+    paths = list(dict.fromkeys(paths))
     failed = False
     with _progress() as progress:
         bars = {path: progress.add_task(path.name, total=_size(path)) for path in paths}
@@ -104,17 +107,40 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: where it comes from, its files, its devices."""
     opened = _open(store)
     run_id, connection = opened.find(run), connect(opened.path)
-    row = connection.execute("FROM run_overview WHERE run_id = $1", [run_id]).fetchall()[0]
+    row = connection.execute(
+        """
+        SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
+            array_to_string(list_transform(
+                map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
+            ), ', ') AS tags, ranks, devices, events, activities
+        FROM run_overview WHERE run_id = $1
+        """,
+        [run_id],
+    ).fetchall()[0]
     names = [column[0] for column in connection.description]
     results().print(table(("", "run"), zip(names, row, strict=True)))
-    for query in (
-        "SELECT path, kind, rank, status, bytes, events, complete AS rows, not_stored, "
-        "array_to_string(warnings, '; ') AS warnings FROM sources "
-        "WHERE run_id = $1 ORDER BY source_id",
-        "SELECT * EXCLUDE (run_id, source_id, start_ns) FROM device_time "
-        "WHERE run_id = $1 ORDER BY rank, device",
-    ):
-        write_query(connection, query, [run_id])
+    for path, line, warnings in connection.execute(
+        """
+        SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
+            format('{:,} bytes', bytes), format('{:,} events', events),
+            format('{:,} rows', complete),
+            'not stored: ' || nullif(array_to_string(list_transform(
+                map_entries(not_stored), LAMBDA entry: format('{:,} ', entry.value) || entry.key
+            ), ', '), '')), warnings
+        FROM sources WHERE run_id = $1 ORDER BY source_id
+        """,
+        [run_id],
+    ).fetchall():
+        print(path, f"  {line}", *(f"  {warning}" for warning in warnings), sep="\n")
+    write_query(
+        connection,
+        """
+        SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
+            round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
+        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+        """,
+        [run_id],
+    )
 
 
 @app.command()
@@ -160,10 +186,7 @@ def sql(
 ) -> None:
     """Run a query and write its result to stdout."""
     connection = connect(_open(store).path)
-    try:
-        write_query(connection, query, output_format=output_format.value)
-    except duckdb.Error as error:
-        raise QueryError(str(error).strip()) from error
+    write_query(connection, query, output_format=output_format.value)
 
 
 @app.command()
@@ -208,8 +231,8 @@ def _progress() -> Progress:
 
 
 def _size(path: Path) -> int | None:
-    files = path.iterdir() if path.is_dir() else [path]
     try:
+        files = path.iterdir() if path.is_dir() else [path]
         return sum(file.stat().st_size for file in files if file.is_file())
     except OSError:
         return None
@@ -227,7 +250,7 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:
-        print(f"{path}: already in the store as {outcome.run_id}")
+        print(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
     else:
         print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
         for source in outcome.sources:
@@ -237,14 +260,11 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
 
 def main() -> None:
     """Entry point: errors for the user become one line on stderr and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a name
     try:
         app()
     except IngestError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-
-
-if __name__ == "__main__":
-    main()

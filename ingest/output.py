@@ -2,21 +2,26 @@
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq
+import pyarrow as pa
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-FETCH_ROWS = 10_000
-NUMBERS = {"TINYINT", "INTEGER", "BIGINT", "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE"}
+from ingest.console import Result
+from ingest.errors import QueryError
+
 WIDE = 100_000
+NARROWEST = 12
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
+MOST_ROWS = 1_000
 
 diagnostics = Console(stderr=True)
 
@@ -33,20 +38,34 @@ def table(
     title: str | None = None,
     right: Sequence[str] = (),
 ) -> Table:
-    """A table for people; the columns named in `right` are aligned right and never cut."""
+    """A table for people; the columns named in `right` are numbers, aligned right and never cut.
+
+    Where a terminal is too narrow, the widest columns of text are cut first.
+    """
+    texts = [["" if value is None else str(value) for value in row] for row in rows]
+    widths = [
+        min(max(map(len, (name, *cells))), PROSE.get(name, WIDE))
+        for name, *cells in zip(columns, *texts, strict=True)
+    ]
+    spare = results().width - sum(widths) - 3 * len(columns)
+    shrinkable = [i for i, name in enumerate(columns) if name not in right]
+    while spare < 0 and shrinkable:
+        widest = max(shrinkable, key=lambda i: widths[i])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+        spare += 1
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        number = column in right
+    for name, width in zip(columns, widths, strict=True):
         made.add_column(
-            column,
-            justify="right" if number else "left",
-            no_wrap=column not in PROSE,
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=name not in PROSE,
             overflow="ellipsis",
-            min_width=len(column) if number else None,
-            max_width=PROSE.get(column),
+            width=width,
         )
-    for row in rows:
-        made.add_row(*(Text("" if value is None else str(value)) for value in row))
+    for cells in texts:
+        made.add_row(*map(Text, cells))
     return made
 
 
@@ -58,33 +77,67 @@ def write_query(
 ) -> None:
     """Writes a query's rows to stdout: as `table`, `csv`, `json` (an array) or `parquet`.
 
-    Raises duckdb.Error where the query fails.
+    Raises QueryError where the query fails or its result has no such form.
     """
-    if output_format == "parquet":
+    try:
         relation = connection.sql(query, params=list(params))
-        pq.write_table(relation.to_arrow_table(), sys.stdout.buffer)
-        return
-    cursor = connection.execute(query, list(params))
-    columns = [column[0] for column in cursor.description]
-    if output_format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        for rows in _batches(cursor):
-            writer.writerows(rows)
+        if relation is None:  # a statement without a result
+            return
+        rows = relation.to_arrow_table()
+    except duckdb.Error as error:
+        raise QueryError(str(error).strip()) from error
+    if output_format == "parquet":
+        sys.stdout.buffer.write(Result(rows, True, 0).parquet())
+    elif output_format == "csv":
+        _write_csv(rows)
     elif output_format == "json":
-        separator = "["
-        for rows in _batches(cursor):
-            for row in rows:
-                record = dict(zip(columns, row, strict=True))
-                sys.stdout.write(f"{separator}{json.dumps(record, default=str)}")
-                separator = ",\n"
-        sys.stdout.write("[]\n" if separator == "[" else "]\n")
+        _write_json(rows)
     else:
-        numbers = [column[0] for column in cursor.description if str(column[1]) in NUMBERS]
-        rows = [row for batch in _batches(cursor) for row in batch]
-        results().print(table(columns, rows, right=numbers))
+        numbers = [field.name for field in rows.schema if _is_number(field.type)]
+        shown = rows.slice(0, MOST_ROWS)
+        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in shown.columns]
+        results().print(table(rows.column_names, zip(*columns, strict=True), right=numbers))
+        if rows.num_rows > MOST_ROWS:
+            print(f"the first {MOST_ROWS:,} of {rows.num_rows:,} rows", file=sys.stderr)
 
 
-def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterable[list[tuple[Any, ...]]]:
-    while rows := cursor.fetchmany(FETCH_ROWS):
-        yield rows
+def _write_csv(rows: pa.Table) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(rows.column_names)
+    for batch in rows.to_batches():
+        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in batch.columns]
+        for values in zip(*columns, strict=True):
+            writer.writerow(
+                json.dumps(_plain(v), default=str) if isinstance(v, dict | list) else v
+                for v in values
+            )
+
+
+def _write_json(rows: pa.Table) -> None:
+    if len(set(rows.column_names)) < rows.num_columns:
+        raise QueryError("two columns have the same name: JSON cannot tell them apart")
+    separator = "["
+    for batch in rows.to_batches():
+        for record in batch.to_pylist(maps_as_pydicts="lossy"):
+            sys.stdout.write(separator + json.dumps(_plain(record), default=str))
+            separator = ",\n"
+    sys.stdout.write("[]\n" if separator == "[" else "]\n")
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON knows it: no NaN, and decimals as numbers."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )

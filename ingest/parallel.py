@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Queue
 from threading import Thread
 from typing import Any
 
@@ -46,11 +46,13 @@ def add_all(
         try:
             for future in as_completed(futures):
                 path = futures[future]
-                try:
+                failure = future.exception()
+                if failure:
+                    yield path, IngestError(f"{path}: the worker failed: {failure}")
+                else:
                     yield path, future.result()
-                except Exception as error:
-                    yield path, IngestError(f"{path}: the worker failed: {error}")
         finally:
+            pool.shutdown(cancel_futures=True)
             positions.put(None)
             listener.join()
 
@@ -66,6 +68,9 @@ def _add(
         return store.add(path, labels, threads, progress)
     except IngestError as error:
         return error
+    except Exception as error:  # one input that nobody foresaw must not cost the others
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        return IngestError(f"{path}: {reason}")
 
 
 def _work(
@@ -76,10 +81,7 @@ def _work(
 
 def _listen(positions: "Queue[tuple[Path, int] | None]", report: Progress) -> None:
     while True:
-        try:
-            heard = positions.get()
-        except (Empty, EOFError):
-            return
+        heard = positions.get()
         if heard is None:
             return
         report(*heard)

@@ -4,20 +4,22 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from ingest import sql
+from ingest.description import base_ns, device_name, started_at, world_size
 from ingest.errors import ProfileError
 from ingest.nesting import nest
 from ingest.redact import redact
 from ingest.rundir import RunInput, assign_ranks
-from ingest.staging import Source, stage_trace
+from ingest.source import Source
+from ingest.staging import stage_trace
 
 MEMORY_LIMIT = "512MB"
-EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
 NORMALISE = (
     "load/names",
     "load/nested",
@@ -28,9 +30,9 @@ NORMALISE = (
 NORMALISE_NESTED = (
     "tables/steps",
     "load/launches",
+    "load/moments",
     "load/launching_ops",
     "tables/kernels",
-    "load/op_context",
     "tables/ops",
     "tables/events",
     "load/islands",
@@ -105,28 +107,26 @@ def _stage(
     failures: list[ProfileError] = []
     read_bytes = 0
     for source in traces:
-
-        def report(position: int, before: int = read_bytes) -> None:
-            if progress:
-                progress(before + position)
-
         try:
-            stage_trace(connection, source, report)
+            stage_trace(connection, source, partial(_report, progress, read_bytes))
         except ProfileError as error:
             failures.append(error)
             source.status = "failed"
             source.warnings.append(str(error))
-            connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
         read_bytes += source.bytes
     if failures and len(failures) == len(traces):
         raise failures[0]
     assign_ranks(sources)
     for source in traces:
-        base = source.metadata.get("baseTimeNanoseconds", 0)
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
-            [source.source_id, source.rank, base if isinstance(base, int) else 0],
+            [source.source_id, source.rank, base_ns(source)],
         )
+
+
+def _report(progress: Callable[[int], None] | None, before: int, position: int) -> None:
+    if progress:
+        progress(before + position)
 
 
 def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
@@ -166,7 +166,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
 
 
 def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
-    said = run.description
+    said = redact(run.description)
     metadata = [source.metadata for source in run.sources if source.metadata]
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
@@ -178,41 +178,12 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
             labels.mode or said.get("mode"),
             said.get("framework", "pytorch"),
             said.get("framework_version"),
-            said.get("device_name") or _device_name(metadata),
-            said.get("world_size") or _world_size(metadata, run.sources),
-            _started_at(connection, said),
+            said.get("device_name") or device_name(metadata),
+            said.get("world_size") or world_size(metadata, run.sources),
+            started_at(connection, said),
             datetime.now(UTC).replace(tzinfo=None),
             list(tags),
             list(tags.values()),
-            json.dumps(redact(said)),
+            json.dumps(said),
         ],
     )
-
-
-def _device_name(metadata: list[dict[str, Any]]) -> str | None:
-    for values in metadata:
-        for device in values.get("deviceProperties") or []:
-            if isinstance(device, dict) and device.get("name"):
-                return str(device["name"])
-    return None
-
-
-def _world_size(metadata: list[dict[str, Any]], sources: list[Source]) -> int:
-    for values in metadata:
-        distributed = values.get("distributedInfo")
-        if isinstance(distributed, dict) and isinstance(distributed.get("world_size"), int):
-            return int(distributed["world_size"])
-    return sum(source.kind == "kineto" for source in sources)
-
-
-def _started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
-    if said.get("started_at"):
-        try:
-            started = datetime.fromisoformat(str(said["started_at"]))
-            return started.astimezone(UTC).replace(tzinfo=None)
-        except ValueError:
-            pass
-    row = connection.execute("SELECT min(start_ns) FROM complete").fetchone()
-    if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:
-        return None
-    return datetime.fromtimestamp(row[0] / 1e9, UTC).replace(tzinfo=None)

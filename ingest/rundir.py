@@ -9,11 +9,21 @@ from typing import Any
 
 from ingest.errors import ProfileError
 from ingest.formats.files import kind_of, sha256
-from ingest.staging import Source
+from ingest.source import Source
 
 RUN_JSON = "run.json"
-RANK_IN_NAME = re.compile(r"rank[-_]?(\d+)", re.IGNORECASE)
+MOST_RANKS = 1_000_000
+RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 PROFILE_SUFFIXES = re.compile(r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|\.gz$")
+
+DESCRIPTION_TYPES = {
+    **dict.fromkeys(
+        ("name", "model", "mode", "framework", "framework_version", "device_name", "started_at"),
+        str,
+    ),
+    "world_size": int,
+    "tags": dict,
+}
 
 
 @dataclass
@@ -45,7 +55,7 @@ class RunInput:
 
 
 def read_run_input(path: Path) -> RunInput:
-    """Looks at a run directory or a single file, reading no more than the head of each file.
+    """Looks at a run directory or a single file: the head and the checksum of each file.
 
     Raises ProfileError for a path that is missing, unreadable or without any profile.
     """
@@ -56,6 +66,9 @@ def read_run_input(path: Path) -> RunInput:
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
     if not any(source.kind == "kineto" for source in sources):
+        for source in sources:
+            if source.status == "failed":
+                raise ProfileError(source.warnings[0])
         raise ProfileError(_nothing_to_read(path, sources))
     return RunInput(path, sources, description)
 
@@ -63,7 +76,9 @@ def read_run_input(path: Path) -> RunInput:
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
         return sorted(
-            file for file in path.iterdir() if file.is_file() and not file.name.startswith(".")
+            file
+            for file in path.iterdir()
+            if (file.is_file() or file.is_symlink()) and not file.name.startswith(".")
         )
     if not path.exists():
         raise ProfileError(f"{path}: no such file or directory")
@@ -71,8 +86,13 @@ def _files(path: Path) -> list[Path]:
 
 
 def _source(number: int, file: Path) -> Source:
-    kind = "run_json" if file.name == RUN_JSON else kind_of(file)
-    source = Source(number, file, kind, file.stat().st_size, sha256(file))
+    try:
+        kind = "run_json" if file.name == RUN_JSON else kind_of(file)
+        source = Source(number, file, kind, file.stat().st_size, sha256(file))
+    except OSError as error:
+        source = Source(number, file, "other", 0, "", status="failed")
+        source.warnings.append(f"{file}: {error.strerror or error}")
+        return source
     if kind not in ("kineto", "run_json"):
         source.status = "skipped"
         source.warnings.append(
@@ -87,10 +107,13 @@ def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
             continue
         try:
             description = json.loads(source.path.read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ProfileError(f"{source.path}: not valid JSON: {error}") from error
         if not isinstance(description, dict):
             raise ProfileError(f"{source.path}: not a JSON object")
+        for key, kind in DESCRIPTION_TYPES.items():
+            if not isinstance(description.get(key), kind | None):
+                raise ProfileError(f"{source.path}: {key} must be {kind.__name__}")
         return description
     return {}
 
@@ -113,7 +136,7 @@ def assign_ranks(sources: list[Source]) -> None:
         distributed = source.metadata.get("distributedInfo")
         recorded = distributed.get("rank") if isinstance(distributed, dict) else None
         named = RANK_IN_NAME.search(source.path.name)
-        if isinstance(recorded, int):
+        if isinstance(recorded, int) and 0 <= recorded < MOST_RANKS:
             source.rank = recorded
         else:
             source.rank = int(named[1]) if named else place

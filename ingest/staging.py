@@ -1,60 +1,20 @@
 """Reading the traces of a run into the scratch database, piece by piece."""
 
-import json
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from ingest import sql
-from ingest.formats.kineto import EVENT_SCHEMA, KinetoTrace
+from ingest.formats.kineto import DECODER, EVENT_SCHEMA, LONGEST_REPAIR, KinetoTrace
+from ingest.source import Source
 
-LONGEST_REPAIR = 256  # pieces
+BETWEEN = re.compile(rb"[\s,]+")
 CONTROL = re.compile(r"[\x00-\x1f]")
-
-
-@dataclass
-class Source:
-    """An input file of a run, as table `sources` will tell it."""
-
-    source_id: int
-    path: Path
-    kind: str
-    bytes: int
-    sha256: str
-    rank: int | None = None
-    status: str = "ok"
-    json_bytes: int | None = None
-    events: int | None = None
-    complete: int | None = None
-    not_stored: dict[str, int] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
-    seconds: float | None = None
-
-    def summary(self) -> str:
-        """One line for people: events, MB, seconds, rows, warnings."""
-        if self.kind != "kineto":
-            return ": ".join([self.path.name, self.status, *self.warnings])
-        megabytes = (self.json_bytes or 0) / 1e6
-        said = "; ".join(self.warnings)
-        return (
-            f"{self.path.name}: rank {self.rank}, {self.events or 0:,} events, "
-            f"{megabytes:.1f} MB of JSON, read in {self.seconds or 0:.1f} s, "
-            f"{self.complete or 0:,} rows, {self.status}" + (f" ({said})" if said else "")
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """What table `sources` says of the file, without its metadata."""
-        said = {**vars(self), "path": str(self.path)}
-        del said["metadata"]
-        return said
 
 
 def stage_trace(
@@ -76,7 +36,7 @@ def stage_trace(
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
     source.warnings = trace.warnings + source.warnings
-    if trace.lost_bytes is not None:
+    if trace.truncated:
         source.status = "truncated"
     _count(connection, source)
     source.seconds = round(time.perf_counter() - began, 3)
@@ -107,15 +67,18 @@ def _repair(connection: duckdb.DuckDBPyConnection, source: Source, trace: Kineto
     events: list[dict[str, Any]] = []
     lost: list[int] = []
     read_to = 0
-    for (ordinal, offset, _), content in zip(rejected, trace.slices(spans), strict=True):
-        if offset < read_to:
-            continue
-        if text := _first_event(content):
-            read_to = offset + len(text.encode("utf-8", "surrogateescape"))
-            event = CONTROL.sub(" ", text.encode("utf-8", "replace").decode())
-            events.append({"ordinal": ordinal, "offset": offset, "event": event})
-        else:
-            lost.append(offset)
+    for (ordinal, offset, end), content in zip(rejected, trace.slices(spans), strict=True):
+        read_to = max(read_to, offset)
+        while read_to < end:
+            own, beyond = content[read_to - offset : end - offset], content[read_to - offset :]
+            length, event = _first_event(own) or _first_event(beyond) or (0, None)
+            if not length:
+                lost.append(offset)
+                break
+            if event:
+                events.append({"ordinal": ordinal, "offset": read_to, "event": event})
+                ordinal = trace.pieces + len(events)  # of a further event in the same piece
+            read_to += length
     connection.execute(
         "DELETE FROM staged WHERE source_id = $1 AND rejected_end IS NOT NULL "
         "AND NOT list_contains($2, byte_offset)",
@@ -126,7 +89,8 @@ def _repair(connection: duckdb.DuckDBPyConnection, source: Source, trace: Kineto
         _parse(connection, source.source_id, table.to_reader())
     if lost:
         source.warnings.append(
-            f"{_events(len(lost))} not valid JSON and left out, the first at byte {lost[0]}"
+            f"{_pieces(len(lost))} of traceEvents no event and left out, "
+            f"the first at byte {lost[0]}"
         )
 
 
@@ -142,18 +106,27 @@ def _neighbours_end(rejected: list[tuple[int, int, int]], place: int) -> int:
     return rejected[last][2]
 
 
-def _first_event(content: bytes) -> str | None:
-    """The text of the event that `content` begins with, or None."""
+def _first_event(content: bytes) -> tuple[int, str | None] | None:
+    """How many bytes the event takes that `content` begins with, and its text.
+
+    Bytes between events count without a text; None for what cannot be read.
+    """
+    if between := BETWEEN.match(content):
+        return between.end(), None
     text = content.decode("utf-8", "surrogateescape")
     try:
-        event, end = json.JSONDecoder(strict=False).raw_decode(text)
-    except ValueError:
+        event, end = DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
         return None
-    return text[:end] if isinstance(event, dict) and "ph" in event else None
+    if not isinstance(event, dict) or "ph" not in event:
+        return None
+    found = text[:end]
+    clean = CONTROL.sub(" ", found.encode("utf-8", "replace").decode())
+    return len(found.encode("utf-8", "surrogateescape")), clean
 
 
-def _events(count: int) -> str:
-    return "1 event" if count == 1 else f"{count:,} events"
+def _pieces(count: int, noun: str = "piece") -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
@@ -162,12 +135,12 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         """
         SELECT
             CASE
-                WHEN rejected_end IS NOT NULL THEN 'not valid JSON'
+                WHEN rejected_end IS NOT NULL THEN 'no event'
                 WHEN phase <> 'X' THEN 'phase ' || phase
-                WHEN name IS NULL THEN 'complete event without name'
-                WHEN relative_ns IS NULL THEN 'complete event without ts'
-                WHEN dur_ns IS NULL THEN 'complete event without dur'
-                WHEN dur_ns < 0 THEN 'complete event with negative dur'
+                WHEN name IS NULL THEN 'complete event without a name'
+                WHEN relative_ns IS NULL THEN 'complete event without a valid ts'
+                WHEN dur_ns IS NULL THEN 'complete event without a valid dur'
+                WHEN dur_ns < 0 THEN 'complete event with a negative dur'
                 ELSE 'complete'
             END AS reason,
             count(*)
@@ -183,7 +156,7 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     source.complete = counts.pop("complete", 0)
     source.not_stored = counts
     source.warnings += [
-        f"{_events(count)} left out: {reason}"
+        f"{_pieces(count, 'event')} left out: {reason}"
         for reason, count in counts.items()
         if reason.startswith("complete event")
     ]

@@ -4,8 +4,8 @@
     <store>/catalog.duckdb
     <store>/schema          which columns the tables have, and which views the catalog
 
-A run is written beside the others and appears by one rename; it goes by one rename too. The Hive
-partition for NULL holds every table without rows: it gives the schema to an empty store.
+A run is written beside the others and appears by one rename; it goes by one rename too. One more
+partition holds every table without rows: it gives the schema to an empty store.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ from typing import Any
 import duckdb
 
 from ingest import sql
-from ingest.catalog import write_catalog
+from ingest.catalog import CATALOG, write_catalog
 from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput, read_run_input
-from ingest.staging import Source
+from ingest.source import Source
 
-EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+EMPTY_PARTITION = "~empty"  # sorts last: DuckDB guesses a table's size from its first file
 STAMP = "schema"
 
 
@@ -61,7 +61,7 @@ class Store:
         self.runs_path = self.path / "runs"
         try:
             schema, _, catalog = (self.path / STAMP).read_text().partition(" ")
-        except OSError:
+        except (OSError, UnicodeDecodeError):
             self._create()
             return
         if schema != _schema():
@@ -86,9 +86,9 @@ class Store:
         ids = self.run_ids()
         if reference in ids:
             return reference
-        fitting = [i for i in ids if i.startswith(slug(reference)) or i.startswith(reference)]
-        exact = [i for i in fitting if i.rpartition("-")[0] == slug(reference)]
-        candidates = exact or fitting
+        named = [run_id for run_id in ids if run_id.rpartition("-")[0] == slug(reference)]
+        begun = [run_id for run_id in ids if reference and run_id.startswith(reference)]
+        candidates = (reference and named) or begun
         if not candidates:
             raise StoreError(f"{reference}: no such run in {self.path}; see `ingest list`")
         if len(candidates) > 1:
@@ -112,19 +112,21 @@ class Store:
         labels = labels or RunLabels()
         run = read_run_input(Path(path))
         if existing := self._with_digest(run.digest):
-            return Added(existing, False, time.perf_counter() - began, run.sources)
+            return Added(existing, False, time.perf_counter() - began, [])
         run_id = f"{slug(labels.name or run.name)}-{run.digest}"
         with self._workplace() as workplace:
             directory = workplace / "run"
             directory.mkdir()
             write_run(run, labels, directory, threads, progress)
+            if existing := self._with_digest(run.digest):  # somebody else was faster
+                return Added(existing, False, time.perf_counter() - began, [])
             try:
                 directory.rename(self.runs_path / f"run_id={run_id}")
                 is_new = True
             except OSError:
                 if run_id not in self.run_ids():
                     raise
-                is_new = False  # somebody else added it meanwhile
+                is_new = False
         return Added(run_id, is_new, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
@@ -139,9 +141,11 @@ class Store:
         return next((i for i in self.run_ids() if i.endswith(f"-{digest}")), None)
 
     def _create(self) -> None:
-        if self.path.exists() and not self.runs_path.is_dir() and any(self.path.iterdir()):
-            raise StoreError(f"{self.path}: not a store, and not empty")
+        if any(sign in str(self.path) for sign in "[]*?="):
+            raise StoreError(f"{self.path}: a store's path cannot hold any of [ ] * ? =")
         try:
+            if self.path.exists() and not all(map(self._is_ours, self.path.iterdir())):
+                raise StoreError(f"{self.path}: not a store, and not empty")
             self.runs_path.mkdir(parents=True, exist_ok=True)
             with self._workplace() as workplace:
                 directory = workplace / "empty"
@@ -153,6 +157,12 @@ class Store:
             self._write_catalog()
         except OSError as error:
             raise StoreError(f"{self.path}: cannot create a store: {error.strerror}") from error
+
+    def _is_ours(self, entry: Path) -> bool:
+        """Whether another process that creates this store may have made the entry."""
+        if entry == self.runs_path:
+            return all(run.name.startswith("run_id=") for run in entry.iterdir())
+        return entry.name.startswith((".work-", f".{CATALOG}", f".{STAMP}", CATALOG))
 
     def _write_catalog(self) -> None:
         write_catalog(self.path)
@@ -168,7 +178,10 @@ class Store:
     def _workplace(self) -> Iterator[Path]:
         """A directory of the store for work in progress, gone afterwards."""
         workplace = self.path / f".work-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        workplace.mkdir()
+        try:
+            workplace.mkdir()
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot write: {error.strerror}") from error
         try:
             yield workplace
         finally:

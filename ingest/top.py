@@ -10,6 +10,7 @@ from rich.text import Text
 from ingest.output import table
 
 NS_PER_MS = 1_000_000
+LONGEST_NAME = 60
 COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
 HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 
@@ -19,8 +20,8 @@ def top(
 ) -> Iterator[RenderableType]:
     """A ranking per rank and device, and one over all; of host time where there is no device.
 
-    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, the bubble row
-    is always among them.
+    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, and the bubble row is
+    shown beyond it.
     """
     devices = connection.execute(
         """
@@ -42,6 +43,16 @@ def top(
             [run_id, level, rank, device],
         ).fetchall()
         yield from _ranking(f"{run_id}  rank {rank}  device {device}", rows, times, limit)
+    idle = connection.execute(
+        """
+        SELECT DISTINCT rank FROM sources
+        WHERE run_id = $1 AND rank NOT IN (SELECT rank FROM device_totals WHERE run_id = $1)
+        ORDER BY rank
+        """,
+        [run_id],
+    ).fetchall()
+    for (rank,) in idle:
+        yield Text(f"rank {rank} has no device activity\n")
     rows = connection.execute(
         """
         SELECT name, device_ns, calls, percent FROM ranking_over_all
@@ -65,7 +76,7 @@ def _ranking(
     yield Text(f"Total device time:  {_ms(span)} ms")
     yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
     yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
-    best = [f"{row[0]} ({_percent(row[3])})" for row in rows if row[0] != "bubble"][:3]
+    best = [f"{_short(row[0])} ({_percent(row[3])})" for row in rows if row[0] != "bubble"][:3]
     yield Text(f"Top 3 ops:          {', '.join(best)}\n")
 
 
@@ -92,6 +103,10 @@ def _host_ranking(
 def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
     name, time_ns, calls, percent = row
     return name, _ms(time_ns), f"{calls:,}", _percent(percent)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 def _ms(time_ns: int) -> str:

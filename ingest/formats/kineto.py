@@ -3,7 +3,7 @@
 The file is never held whole. Blocks of the decompressed JSON are cut between the objects of
 `traceEvents` by vectorised byte comparison and handed on as Arrow string views into the block,
 so no byte is copied; DuckDB parses them. A cut can be wrong only inside an object (an array of
-objects in `args`), and then both pieces are invalid JSON, which `stage.py` joins again.
+objects in `args`), and then both pieces are invalid JSON, which `staging.py` joins again.
 """
 
 import json
@@ -20,6 +20,8 @@ from ingest.errors import ProfileError
 from ingest.formats.files import blocks
 
 HEAD_LIMIT_BYTES = 64 << 20
+LONGEST_REPAIR = 512  # pieces that an event may have been cut into
+DECODER = json.JSONDecoder(strict=False)
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 AFTER_ARRAY = re.compile(rb'\s*(?:,\s*"|\}|$)')
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -37,21 +39,21 @@ class KinetoTrace:
     """One pass over a trace: iterate `batches()`, then read what it found out.
 
     `metadata`: every key of the file besides `traceEvents`. `json_bytes`: decompressed size.
-    `lost_bytes`: bytes after the last whole event of a file that ends too early, else None.
-    `warnings`: what was odd, one sentence each. `progress` hears how many bytes of the file on
-    disk have been read so far.
+    `pieces`: how many it was cut into. `truncated`: whether the file ends too early. `warnings`:
+    what was odd, one sentence each. `progress` hears how many bytes of the file on disk have been
+    read so far.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
         self.path = path
         self.metadata: dict[str, Any] = {}
         self.json_bytes = 0
-        self.lost_bytes: int | None = None
+        self.truncated = False
         self.warnings: list[str] = []
         self._progress = progress or (lambda _: None)
         self._file: BinaryIO
         self._blocks: Iterator[bytes]
-        self._ordinal = 0
+        self.pieces = 0
         self._broken = ""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -72,7 +74,9 @@ class KinetoTrace:
             while tail is not None and (block := self._read()):
                 tail += block
         if tail is None:
-            self._report_truncation(len(carry))
+            self._report_truncation(
+                f"traceEvents: {len(carry)} bytes after the last whole event were lost"
+            )
         self._read_metadata(head, tail)
 
     def slices(self, spans: list[tuple[int, int]]) -> Iterator[bytes]:
@@ -137,38 +141,37 @@ class KinetoTrace:
         self, buffer: bytes, starts: Positions, ends: Positions, offset: int
     ) -> pa.RecordBatch:
         count = len(starts)
-        ordinals = np.arange(self._ordinal, self._ordinal + count)
-        self._ordinal += count
+        ordinals = np.arange(self.pieces, self.pieces + count)
+        self.pieces += count
         return pa.record_batch(
             [pa.array(ordinals), pa.array(starts + offset), _string_views(buffer, starts, ends)],
             schema=EVENT_SCHEMA,
         )
 
-    def _report_truncation(self, lost_bytes: int) -> None:
-        self.lost_bytes = lost_bytes
-        reason = f" ({self._broken})" if self._broken else ""
-        self.warnings.append(
-            f"the file ends inside traceEvents{reason}: {lost_bytes} bytes after the last whole "
-            "event were lost"
-        )
+    def _report_truncation(self, where: str) -> None:
+        self.truncated = True
+        reason = f", {self._broken}" if self._broken else ""
+        self.warnings.append(f"the file ends inside {where}{reason}")
 
     def _read_metadata(self, head: bytes, tail: bytes | None) -> None:
         """Keys before and after the events, as if the array were not there."""
-        before = (
-            head.removeprefix(BYTE_ORDER_MARK)
-            .lstrip(WHITESPACE)
-            .removeprefix(b"{")
-            .strip(b", \t\r\n")
-        )
-        after = (tail or b"").strip(WHITESPACE).removesuffix(b"}").strip(b", \t\r\n")
-        for text, place in ((before, "before"), (after, "after")):
-            if not text:
-                continue
-            try:
-                self.metadata |= json.loads(b"{" + text + b"}", strict=False)
-            except ValueError as error:
-                self.metadata |= _known_keys(text)
-                self.warnings.append(f"the metadata {place} the events is not valid JSON: {error}")
+        before = head.removeprefix(BYTE_ORDER_MARK).strip(WHITESPACE + b",")
+        if before[:1] == b"{":
+            self._read_keys(before + b"}", "before")
+        after = (tail or b"").strip(WHITESPACE + b",")
+        if before[:1] != b"{" or tail is None:
+            return  # a bare array, or nothing left to read
+        if not after.endswith(b"}") and not _decoded(b"{" + after):
+            self._report_truncation("the metadata after the events")
+        if after != b"}":
+            self._read_keys(b"{" + after, "after")
+
+    def _read_keys(self, text: bytes, place: str) -> None:
+        if keys := _decoded(text):
+            self.metadata |= keys
+        elif text.strip(b"{}"):
+            self.metadata |= _known_keys(text)
+            self.warnings.append(f"the metadata {place} the events is not valid JSON")
 
 
 def _boundaries(buffer: bytes, final: bool) -> tuple[Positions, Positions, int | None]:
@@ -180,28 +183,50 @@ def _boundaries(buffer: bytes, final: bool) -> tuple[Positions, Positions, int |
     closings = np.flatnonzero(text == CLOSE)
     after = _skip_space(text, closings + 1)
     follower = text[after]
-    array_end = None
-    for closing, end in zip(closings[follower == END], after[follower == END], strict=True):
-        if AFTER_ARRAY.match(buffer, int(end) + 1) and _ends_object(buffer, int(closing)):
-            array_end = int(end)
-            break
     following = _skip_space(text, after + 1)
     cut = (follower == COMMA) & (text[following] == OPEN) & (following > after)
-    if array_end is not None:
-        cut &= following < array_end
+    closes = (follower == END) | ((follower == COMMA) & (text[following] == END))
+    after = np.where(follower == COMMA, following, after)
     ends, nexts = closings[cut] + 1, following[cut]
-    first = buffer.find(b"{")
-    starts = np.concatenate([[first], nexts[:-1]]) if len(nexts) else nexts
-    if array_end is not None:
-        last = int(nexts[-1]) if len(nexts) else first
-        last_end = buffer.rfind(b"}", 0, array_end) + 1
-        return np.append(starts, last), np.append(ends, last_end), array_end
-    if final and len(closings):
-        last = int(nexts[-1]) if len(nexts) else first
+    starts = np.append(buffer.find(b"{"), nexts)
+    for closing in np.flatnonzero(closes):
+        last_end, array_end = int(closings[closing]) + 1, int(after[closing])
+        if AFTER_ARRAY.match(buffer, array_end + 1) and _ends_event(buffer, starts, last_end):
+            count = int(np.searchsorted(starts, last_end))
+            return starts[:count], np.append(ends[: count - 1], last_end), array_end
+    if final and len(closings) and closings[-1] > starts[-1]:
         last_end = int(closings[-1]) + 1
-        if last_end > last and _is_json(buffer[last:last_end]):
-            return np.append(starts, last), np.append(ends, last_end), None
-    return starts, ends, None
+        if _ends_event(buffer, starts, last_end):
+            return starts, np.append(ends, last_end), None
+    return starts[: len(ends)], ends, None
+
+
+def _ends_event(buffer: bytes, starts: Positions, end: int) -> bool:
+    """Whether an event, and not just an object inside one, ends at `end`.
+
+    The piece before `end` may have been cut inside an event: then an earlier start is the event's.
+    """
+    first = int(np.searchsorted(starts, end)) - 1
+    for place in range(first, max(first - LONGEST_REPAIR, -1), -1):
+        position, is_event = _object_at(buffer, int(starts[place]), end)
+        if position == end or is_event:
+            while is_event and position < end:  # events between which a comma is missing
+                position, is_event = _object_at(buffer, position, end)
+            return is_event
+    return False
+
+
+def _object_at(buffer: bytes, position: int, end: int) -> tuple[int, bool]:
+    """Where the object from `position` ends (-1: not before `end`), and whether it is an event."""
+    try:
+        # Latin-1 gives each byte a character; what the strings say does not matter here.
+        text = buffer[position:end].decode("latin-1")
+        blank = len(text) - len(text.lstrip(" \t\r\n,"))
+        value, length = DECODER.raw_decode(text, blank)
+    except (ValueError, RecursionError):
+        return -1, False
+    is_event = isinstance(value, dict) and isinstance(value.get("ph"), str)
+    return position + length, is_event and ("name" in value or "ts" in value)
 
 
 def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
@@ -213,27 +238,6 @@ def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
         positions[pending] = np.minimum(positions[pending] + 1, last)
         pending = pending[(text[positions[pending]] <= SPACE) & (positions[pending] < last)]
     return positions
-
-
-def _ends_object(buffer: bytes, closing: int) -> bool:
-    """Whether the brace at `closing` ends an event, rather than an object inside one."""
-    start = closing
-    for _ in range(64):
-        start = buffer.rfind(b"{", 0, start)
-        if start < 0:
-            return False
-        before = buffer[:start].rstrip(WHITESPACE)[-1:] if start else b""
-        if before in (b"", b",") and _is_json(buffer[start : closing + 1]):
-            return b'"ph"' in buffer[start : closing + 1]
-    return False
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        json.loads(text, strict=False)
-    except ValueError:
-        return False
-    return True
 
 
 def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array:
@@ -251,15 +255,25 @@ def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array
     return pa.Array.from_buffers(pa.string_view(), len(starts), buffers)
 
 
+def _decoded(text: bytes) -> dict[str, Any] | None:
+    """The JSON object that `text` begins with, or None."""
+    try:
+        value, _ = DECODER.raw_decode(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _known_keys(text: bytes) -> dict[str, Any]:
     """What can still be read of metadata that is not valid JSON: the values of the keys we use."""
     found: dict[str, Any] = {}
-    decoder = json.JSONDecoder(strict=False)
     decoded = text.decode("utf-8", "replace")
     for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
         if match := re.search(rf'"{key}"\s*:\s*', decoded):
             try:
-                found[key] = decoder.raw_decode(decoded, match.end())[0]
-            except ValueError:
+                value, end = DECODER.raw_decode(decoded, match.end())
+            except (ValueError, RecursionError):
                 continue
+            if decoded[end:].lstrip()[:1] in (",", "}"):  # else the value itself may be cut
+                found[key] = value
     return found

@@ -95,7 +95,10 @@ def test_the_same_content_is_added_once(run: Run, two_ranks: Path, tmp_path: Pat
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "store").rglob("*")}
     again = run("add", two_ranks, "--name", "other")
     assert again.code == 0
-    assert again.out == f"{two_ranks}: already in the store as {added['run_id']}\n"
+    assert (
+        again.out
+        == f"{two_ranks}: already in the store as {added['run_id']}, with the labels it had\n"
+    )
     assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "store").rglob("*")}
     assert added["is_new"]
     assert [source["events"] for source in added["sources"]] == [None, None, 4855, 4720]
@@ -229,6 +232,59 @@ def test_schema_describes_tables_and_columns(run: Run) -> None:
 def test_reading_a_store_that_is_not_there_says_so(run: Run, tmp_path: Path) -> None:
     result = run("list", "--store", tmp_path / "typo")
     assert (result.code, result.err) == (0, f"{tmp_path / 'typo'}: a new, empty store\n")
+
+
+def test_a_narrow_terminal_keeps_the_numbers(samples: Path, tmp_path: Path) -> None:
+    path = samples / "traces" / "mi300_flux1_graph_replay.json.gz"
+    ingest.Store(tmp_path / "store").add(path)
+    command = f"{sys.executable} -m ingest top mi300_flux1_graph_replay --by kernel --limit 3"
+    shown = subprocess.run(
+        ["script", "-qc", f"stty cols 80; {command}", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRACEHOUSE_STORE": str(tmp_path / "store"), "TERM": "xterm"},
+    ).stdout
+    rows = [line for line in shown.splitlines() if "%" in line and "…" in line]
+    assert len(rows) >= 6
+    assert all(len(line.rstrip()) <= 80 for line in rows)
+
+
+@pytest.mark.parametrize("query", ["", ";", "SELECT 1; SELECT nothing"])
+def test_odd_queries_bring_no_traceback(query: str, run: Run) -> None:
+    assert "Traceback" not in run("sql", query).err
+
+
+def test_values_keep_their_kind_in_json(run: Run) -> None:
+    query = "SELECT 1.5::DECIMAL(9, 2) AS d, 'nan'::DOUBLE AS n, TIMESTAMPTZ '2026-01-01' AS t"
+    [row] = json.loads(run("sql", query, "--format", "json").out)
+    assert (row["d"], row["n"]) == (1.5, None)
+    assert run("sql", "SELECT 1 AS a, 2 AS a", "--format", "json").code == 1
+    assert run("sql", query).code == 0
+
+
+def test_the_same_path_twice_is_one_run(run: Run, samples: Path) -> None:
+    path = samples / "traces" / "cpu_only.json.gz"
+    assert len(run("add", path, path).out.splitlines()) == 2
+
+
+def test_one_unforeseen_file_costs_no_other(run: Run, samples: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    (odd / "trace.json").write_text(
+        '{"traceEvents": [], "deviceProperties": 5, "distributedInfo": 3}'
+    )
+    (odd / "run.json").write_text('{"tags": ["x"]}')
+    gone = tmp_path / "dangling"
+    gone.mkdir()
+    (gone / "rank0.json").symlink_to(tmp_path / "nowhere")
+    result = run("add", odd, gone, samples / "traces" / "cpu_only.json.gz")
+    assert result.code == 1
+    assert result.err.splitlines() == [
+        f"error: {odd / 'run.json'}: tags must be dict",
+        f"error: {gone / 'rank0.json'}: No such file or directory",
+    ]
+    assert result.out.startswith("cpu_only-")
 
 
 def test_wrong_usage_is_told_apart(run: Run) -> None:

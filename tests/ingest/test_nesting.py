@@ -140,7 +140,7 @@ def test_ops_know_their_device_time_and_module(traces: Any) -> None:
         "step FROM ops ORDER BY start_ns"
     ).fetchall()
     assert rows == [
-        ("ProfilerStep#3", 0, 40_000, 13_000, 0, None, None, None, 3),
+        ("ProfilerStep#3", 0, 40_000, 13_000, None, None, None, None, 3),
         ("aten::linear", 1, 30_000, 13_000, 4_000, "[[2,3],[]]", None, "nn.Module: Linear_0", 3),
         ("aten::mm", 2, 30_000, 9_000, 9_000, None, 5, "nn.Module: Linear_0", 3),
     ]

@@ -78,6 +78,45 @@ def test_a_store_of_another_version_is_refused_with_a_word(tmp_path: Path) -> No
         ingest.connect(store.path)
 
 
+@pytest.mark.parametrize("name", ["rank=7", "a[1]", "what?"])
+def test_a_path_that_duckdb_would_read_as_a_pattern_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot hold any of"):
+        ingest.Store(tmp_path / name / "store")
+    assert not (tmp_path / name).exists()
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError):
+        ingest.connect(tmp_path / "file")
+
+
+@pytest.mark.parametrize("reference", ["", "!!!", "名前", "cpu"])
+def test_only_a_name_or_the_beginning_of_an_id_finds_a_run(
+    reference: str, samples: Path, tmp_path: Path
+) -> None:
+    store = ingest.Store(tmp_path / "store")
+    run_id = store.add(samples / "traces" / "cpu_only.json.gz", RunLabels(name="runway")).run_id
+    assert store.find("runway") == store.find("run") == run_id
+    with pytest.raises(StoreError, match="no such run"):
+        store.find(reference)
+
+
+def test_joins_over_many_runs_are_planned_by_what_is_in_them(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    store_of_samples.execute("SET memory_limit = '1GB'")
+    rows = store_of_samples.sql(
+        """
+        SELECT count(*) FROM kernels
+        JOIN events ON kernels.run_id = events.run_id AND kernels.event_id = events.event_id
+        JOIN events AS op ON op.run_id = kernels.run_id AND op.event_id = kernels.op_id
+        """
+    )
+    linked = store_of_samples.sql("SELECT count(op_id) FROM kernels")
+    assert rows.fetchall() == linked.fetchall()
+
+
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="not a store, and not empty"):

@@ -1,7 +1,8 @@
 -- What each category of a trace is today: older and other accelerators' names beside CUDA's.
 -- One row: a category as recorded.
 --
--- side is `host` (runs on a thread, nests), `device` (device time), or `annotation` (neither).
+-- side is `host` (runs on a thread, nests) or `device` (device time); any other category is an
+-- `annotation`, which is neither.
 CREATE TABLE categories AS
 SELECT * FROM (
     VALUES

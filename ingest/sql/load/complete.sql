@@ -1,6 +1,12 @@
--- Complete events with absolute times and today's categories.
+-- Complete events with absolute times, today's categories, and their threads as small integers:
+-- what nests, and what launches, does so on one lane.
 -- One row: a complete event (phase X) that has a name, a time and a duration.
 CREATE TABLE complete AS
+WITH lanes AS (
+    SELECT *, row_number() OVER (ORDER BY source_id, pid, tid)::INTEGER AS lane
+    FROM (SELECT DISTINCT source_id, pid, tid FROM staged WHERE phase = 'X')
+)
+
 SELECT
     staged.source_id,
     sources.rank,
@@ -11,6 +17,7 @@ SELECT
     staged.name,
     staged.pid,
     staged.tid,
+    lanes.lane,
     sources.base_ns + staged.relative_ns AS start_ns,
     sources.base_ns + staged.relative_ns + staged.dur_ns AS end_ns,
     staged.dur_ns,
@@ -20,18 +27,14 @@ SELECT
     staged.args
 FROM staged
 INNER JOIN staged_sources AS sources ON staged.source_id = sources.source_id
+INNER JOIN lanes
+    ON
+        staged.source_id = lanes.source_id
+        AND staged.pid IS NOT DISTINCT FROM lanes.pid
+        AND staged.tid IS NOT DISTINCT FROM lanes.tid
 LEFT JOIN categories ON staged.category = categories.recorded
 WHERE
     staged.phase = 'X'
     AND staged.name IS NOT NULL
     AND staged.relative_ns IS NOT NULL
     AND staged.dur_ns >= 0;
-
--- Threads as small integers: what nests, and what launches, does so on one lane.
-CREATE TABLE lanes AS
-SELECT
-    source_id,
-    pid,
-    tid,
-    row_number() OVER (ORDER BY source_id, pid, tid)::INTEGER AS lane
-FROM (SELECT DISTINCT source_id, pid, tid FROM complete WHERE side = 'host');

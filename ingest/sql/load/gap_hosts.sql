@@ -7,9 +7,9 @@ CREATE TABLE gap_hosts AS
 WITH
 met AS (
     SELECT
-        pair.interval_id AS gap_id,
+        host_gaps.gap_id,
         pair.overlap_ns,
-        2 * pair.overlap_ns >= host_gaps.to_ns - host_gaps.from_ns AS fills,
+        2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
         (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS place,
         struct_pack(name := event.name, overlap_ns := pair.overlap_ns) AS host,
         event.category IN ('cpu_op', 'user_annotation') AS is_op,
@@ -19,10 +19,10 @@ met AS (
         event.category <> 'python_function' AND is_compilation(event.name) AS compiles,
         event.category <> 'python_function' AND is_data_loader(event.name) AS loads_data,
         event.category <> 'python_function'
-        AND pair.start_ns < host_gaps.from_ns
+        AND pair.start_ns < from_ns
         AND (is_wait(event.name) OR coalesce(pair.span_id = host_gaps.copy_id, FALSE)) AS waits
     FROM overlapping('launching_spans', 'host_gaps') AS pair
-    INNER JOIN host_gaps USING (interval_id)
+    INNER JOIN host_gaps USING (lane, from_ns)
     INNER JOIN complete AS event ON pair.span_id = event.event_id
 ),
 
@@ -46,7 +46,7 @@ hosts AS (
 )
 
 SELECT
-    host_gaps.interval_id AS gap_id,
+    host_gaps.gap_id,
     hosts.op.name AS host_op,
     hosts.op.overlap_ns AS host_op_ns,
     hosts.frame.name AS host_frame,
@@ -54,4 +54,4 @@ SELECT
     coalesce(hosts.loaded_data, FALSE) AS loaded_data,
     host_gaps.blocked OR coalesce(hosts.waited, FALSE) AS waited
 FROM host_gaps
-LEFT JOIN hosts ON host_gaps.interval_id = hosts.gap_id;
+LEFT JOIN hosts ON host_gaps.gap_id = hosts.gap_id;

@@ -39,8 +39,8 @@ FROM (SELECT DISTINCT thread, device FROM gaps WHERE thread IS NOT NULL);
 -- device can differ by more.
 CREATE TABLE host_gaps AS
 SELECT
+    gaps.gap_id,
     gap_lanes.lane,
-    gaps.gap_id AS interval_id,
     gaps.from_ns,
     gaps.to_ns,
     CASE WHEN copies.name LIKE '%Pageable%' THEN copies.launch_id END AS copy_id,

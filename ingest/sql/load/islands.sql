@@ -32,6 +32,7 @@ CREATE MACRO islands(activities) AS TABLE
         any_value(rank) AS rank,
         device,
         island,
+        count(*) AS activities,
         min(start_ns) AS start_ns,
         max(end_ns) AS end_ns,
         arg_min(event_id, (start_ns, event_id)) AS first_id,

@@ -18,6 +18,7 @@ by_correlation AS (
     SELECT activities.event_id, min(launch_calls.event_id) AS launch_id
     FROM activities
     INNER JOIN launch_calls USING (source_id, correlation)
+    WHERE correlation <> 0  -- means that there is none
     GROUP BY activities.event_id
 ),
 
@@ -25,6 +26,7 @@ flow_ends AS (
     SELECT
         staged.source_id,
         staged.id,
+        staged.category,
         staged.phase,
         staged.pid,
         staged.tid,
@@ -49,6 +51,7 @@ by_flow AS (
         ON
             arrival.source_id = departure.source_id
             AND arrival.id = departure.id
+            AND arrival.category IS NOT DISTINCT FROM departure.category
             AND departure.phase = 's'
     INNER JOIN launch_calls
         ON
@@ -77,30 +80,21 @@ by_external_id AS (
 SELECT
     linked.event_id,
     linked.launch_id,
+    NULL AS op_id,
     linked.link,
-    lanes.lane,
+    launch.lane,
     launch.start_ns AS launch_ns,
     launch.name AS launch_name
 FROM linked
 INNER JOIN complete AS launch ON linked.launch_id = launch.event_id
-INNER JOIN lanes USING (source_id, pid, tid)
 UNION ALL
 SELECT
     by_external_id.event_id,
     NULL AS launch_id,
+    by_external_id.op_id,
     'external_id' AS link,
-    lanes.lane,
+    op.lane,
     op.start_ns AS launch_ns,
     NULL AS launch_name
 FROM by_external_id
-INNER JOIN complete AS op ON by_external_id.op_id = op.event_id
-INNER JOIN lanes USING (source_id, pid, tid);
-
--- The moments at which something was launched, as intervals of one nanosecond.
-CREATE TABLE launch_moments AS
-SELECT
-    lane,
-    lane::VARCHAR || ':' || launch_ns AS interval_id,
-    launch_ns AS from_ns,
-    launch_ns + 1 AS to_ns
-FROM (SELECT DISTINCT lane, launch_ns FROM launches);
+INNER JOIN complete AS op ON by_external_id.op_id = op.event_id;

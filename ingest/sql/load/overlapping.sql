@@ -1,13 +1,17 @@
--- Pairs of a span and an interval that share time on a lane.
--- `intervals` is (lane, interval_id, from_ns, to_ns), disjoint on each lane;
--- `spans` is (lane, span_id, start_ns, end_ns, …).
+-- Pairs of a span and an interval that share time on a lane, from `spans` (lane, start_ns, end_ns,
+-- and whatever else) and `intervals` (lane, from_ns, to_ns), disjoint on each lane.
+-- One row: a pair: the span, `from_ns` of the interval, and how long they overlap.
 --
 -- Each span asks how many intervals begin before its start and before its end: the intervals it
 -- meets are the numbers between, so the work grows with the pairs found and not with all pairs.
 CREATE MACRO overlapping(spans, intervals) AS TABLE
     WITH
     numbered AS (
-        SELECT *, row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS place
+        SELECT
+            lane,
+            from_ns,
+            to_ns,
+            row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS place
         FROM query_table(intervals)
     ),
 
@@ -25,7 +29,7 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
 
     SELECT
         met.* EXCLUDE (place),
-        numbered.interval_id,
+        numbered.from_ns,
         least(met.end_ns, numbered.to_ns) - greatest(met.start_ns, numbered.from_ns) AS overlap_ns
     FROM met
     INNER JOIN numbered ON met.lane = numbered.lane AND met.place = numbered.place

@@ -2,7 +2,8 @@
 --
 -- DuckDB reads JSON numbers as doubles. That is exact to the nanosecond below 9e12 µs; beyond it
 -- (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
--- behind a key of this name, the one that was parsed.
+-- behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065) and
+-- durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
 INSERT INTO staged
 WITH
 valid AS (
@@ -30,7 +31,7 @@ parsed AS (
                 THEN list_filter(
                     regexp_extract_all(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1),
                     LAMBDA digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
-                )[1]::DECIMAL(38, 6)
+                )[1]
         END AS exact_us
     FROM valid
 )
@@ -44,8 +45,13 @@ SELECT
     e.pid,
     e.tid,
     e.id,
-    coalesce(round(exact_us * 1000)::BIGINT, try_cast(round(e.ts * 1000) AS BIGINT)) AS relative_ns,
-    try_cast(round(e.dur * 1000) AS BIGINT) AS dur_ns,
+    CASE
+        WHEN abs(e.ts) < 3e15
+            THEN coalesce(
+                round(exact_us::DECIMAL(38, 6) * 1000)::BIGINT, round(e.ts * 1000)::BIGINT
+            )
+    END AS relative_ns,
+    CASE WHEN abs(e.dur) < 1e12 THEN round(e.dur * 1000)::BIGINT END AS dur_ns,
     a."Ev Idx" AS event_index,
     a.correlation,
     CASE
@@ -55,5 +61,9 @@ SELECT
     END AS external_id,
     e.args,
     "offset" AS byte_offset,
-    CASE WHEN e.ph IS NULL THEN "offset" + strlen(event) END AS rejected_end
+    CASE
+        WHEN coalesce(e.name, e.ts::VARCHAR) IS NOT NULL AND regexp_matches(e.ph, '^[A-Za-z()]$')
+            THEN NULL
+        ELSE "offset" + strlen(event)
+    END AS rejected_end
 FROM parsed;

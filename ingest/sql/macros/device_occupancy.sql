@@ -1,6 +1,6 @@
 -- What a device did in each of a number of equal stretches of time, for timelines that zoom:
--- `device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)`, times since the device's first
--- activity. The parts of a stretch do not overlap, so that together they fill it.
+-- `device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)`, with times since the
+-- device's first activity. The parts of a stretch do not overlap: together they fill it.
 -- One row: a part of one stretch.
 --
 -- bin      number of the stretch, from 0
@@ -71,7 +71,8 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         SELECT
             stretches.part,
             greatest(stretches.start_ns, frame.begin_ns) - frame.begin_ns AS start_ns,
-            least(stretches.end_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns AS end_ns,
+            least(stretches.end_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns
+                AS end_ns,
             frame.bin_ns
         FROM stretches, frame
         WHERE
@@ -90,7 +91,8 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         since_ns::BIGINT + bin * any_value(bin_ns) AS from_ns,
         since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS to_ns,
         part,
-        sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT AS part_ns,
+        sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
+            AS part_ns,
         100.0 * part_ns / any_value(bin_ns) AS percent
     FROM placed
     GROUP BY bin, part;

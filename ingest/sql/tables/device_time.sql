@@ -38,6 +38,7 @@ lengths AS (
         min(start_ns) AS start_ns,
         max(end_ns) - min(start_ns) AS span_ns,
         count(*) FILTER (WHERE class = 'all') - 1 AS bubbles,
+        sum(activities) FILTER (WHERE class = 'all')::BIGINT AS activities,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'all'), 0)::BIGINT AS busy_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'compute'), 0)::BIGINT AS compute_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'communication'), 0)::BIGINT
@@ -46,27 +47,21 @@ lengths AS (
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'working'), 0)::BIGINT AS working_ns
     FROM covered
     GROUP BY source_id, device
-),
-
-counts AS (
-    SELECT source_id, device, count(*) AS activities FROM kernels GROUP BY source_id, device
 )
 
 SELECT
-    lengths.source_id,
-    lengths.rank,
-    lengths.device,
-    lengths.start_ns,
-    lengths.span_ns,
-    lengths.busy_ns,
-    lengths.span_ns - lengths.busy_ns AS bubble_ns,
-    lengths.bubbles,
-    counts.activities,
-    lengths.compute_ns,
-    lengths.communication_ns,
-    lengths.copy_ns,
-    lengths.working_ns - lengths.compute_ns AS exposed_communication_ns,
-    lengths.busy_ns - lengths.working_ns AS exposed_copy_ns
-FROM lengths
-INNER JOIN counts
-    ON lengths.source_id = counts.source_id AND lengths.device IS NOT DISTINCT FROM counts.device;
+    source_id,
+    rank,
+    device,
+    start_ns,
+    span_ns,
+    busy_ns,
+    span_ns - busy_ns AS bubble_ns,
+    bubbles,
+    activities,
+    compute_ns,
+    communication_ns,
+    copy_ns,
+    working_ns - compute_ns AS exposed_communication_ns,
+    busy_ns - working_ns AS exposed_copy_ns
+FROM lengths;

@@ -49,15 +49,16 @@ launched AS (
         launches.launch_ns,
         launches.launch_name,
         launches.link,
-        ops.op_id,
-        ops.op,
+        coalesce(linked_op.event_id, ops.op_id) AS op_id,
+        coalesce(linked_op.name, ops.op) AS op,
         ops.top_op_id,
         ops.top_op,
         coalesce(launches.launch_ns, activities.start_ns) AS host_ns
     FROM activities
     LEFT JOIN launches ON activities.event_id = launches.event_id
     LEFT JOIN launching_ops AS ops
-        ON launches.lane::VARCHAR || ':' || launches.launch_ns = ops.interval_id
+        ON launches.lane = ops.lane AND launches.launch_ns = ops.launch_ns
+    LEFT JOIN complete AS linked_op ON launches.op_id = linked_op.event_id
 )
 
 SELECT

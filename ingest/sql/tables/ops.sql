@@ -15,7 +15,8 @@
 -- op_depth         operators and annotations around it
 -- self_ns          time in which it was the innermost operator or annotation, ns
 -- device_ns        durations of the device activities launched inside, ns; null without a device
--- self_device_ns   of those launched with this as innermost operator, ns; null without a device
+-- self_device_ns   of those launched with this as innermost cpu_op, ns; null without a device and
+--                  for annotations
 -- input_dims       shapes of the inputs, as recorded (JSON)
 -- input_types      types of the inputs, as recorded (JSON)
 -- concrete_inputs  values of the scalar inputs, as recorded (JSON)
@@ -50,29 +51,21 @@ innermost AS (
     GROUP BY op_id
 ),
 
-modules AS (
-    SELECT span_id, arg_max(name, (start_ns, -end_ns, event_id)) AS module
-    FROM (
-        SELECT
-            complete.*,
-            module_moments.interval_id AS span_id
-        FROM overlapping('module_spans', 'op_moments') AS module_moments
-        INNER JOIN complete ON module_moments.span_id = complete.event_id
-    )
-    GROUP BY span_id
+op_modules AS (
+    SELECT lane, from_ns, arg_max(name, (start_ns, -end_ns, event_index, event_id)) AS module
+    FROM overlapping('modules', 'op_moments')
+    GROUP BY lane, from_ns
 ),
 
 op_args AS (
     SELECT
-        complete.*,
-        lanes.lane,
-        from_json(complete.args, '{
+        *,
+        from_json(args, '{
             "Input Dims": "JSON", "Input type": "JSON", "Input Types": "JSON",
             "Concrete Inputs": "JSON", "Sequence number": "BIGINT"
         }') AS a
     FROM complete
-    INNER JOIN lanes USING (source_id, pid, tid)
-    WHERE complete.category IN ('cpu_op', 'user_annotation')
+    WHERE category IN ('cpu_op', 'user_annotation')
 )
 
 SELECT
@@ -94,19 +87,21 @@ SELECT
                 coalesce(before_end.launched_so_far_ns, 0)
                 - coalesce(before_start.launched_so_far_ns, 0)
     END AS device_ns,
-    CASE WHEN devices.source_id IS NOT NULL THEN coalesce(innermost.dur_ns, 0) END
-        AS self_device_ns,
+    CASE
+        WHEN devices.source_id IS NOT NULL AND op.category = 'cpu_op'
+            THEN coalesce(innermost.dur_ns, 0)
+    END AS self_device_ns,
     op.a."Input Dims"::VARCHAR AS input_dims,
     coalesce(op.a."Input type", op.a."Input Types")::VARCHAR AS input_types,
     op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
     op.a."Sequence number" AS sequence,
-    modules.module,
+    op_modules.module,
     CASE WHEN op.start_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step
 FROM op_args AS op
 INNER JOIN op_nest ON op.event_id = op_nest.span_id
 LEFT JOIN children ON op.event_id = children.span_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
-LEFT JOIN modules ON op.lane::VARCHAR || ':' || op.start_ns = modules.span_id
+LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
 ASOF LEFT JOIN launch_order AS before_end
     ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns

@@ -7,7 +7,7 @@
 -- rank      rank of the process
 -- device    number of the device
 -- event_id  the activity's row in `events`
--- owner_id  `event_id` of the operator that `name` names; null at level kernel and where there is none
+-- owner_id  `event_id` of the operator that `name` names; null where that is a kernel
 -- kernel    name of the kernel, copy or set
 -- class     compute, communication or copy
 -- dur_ns    its length, ns

@@ -1,0 +1,43 @@
+"""What is known of an input file of a run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Source:
+    """An input file of a run, as table `sources` will tell it."""
+
+    source_id: int
+    path: Path
+    kind: str
+    bytes: int
+    sha256: str
+    rank: int | None = None
+    status: str = "ok"
+    json_bytes: int | None = None
+    events: int | None = None
+    complete: int | None = None
+    not_stored: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+
+    def summary(self) -> str:
+        """One line for people: events, MB, seconds, rows, warnings."""
+        if self.kind != "kineto":
+            return ": ".join([self.path.name, self.status, *self.warnings])
+        megabytes = (self.json_bytes or 0) / 1e6
+        said = "; ".join(self.warnings)
+        return (
+            f"{self.path.name}: rank {self.rank}, {self.events or 0:,} events, "
+            f"{megabytes:.1f} MB of JSON, read in {self.seconds or 0:.1f} s, "
+            f"{self.complete or 0:,} rows, {self.status}" + (f" ({said})" if said else "")
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """What table `sources` says of the file, without its metadata."""
+        said = {**vars(self), "path": str(self.path)}
+        del said["metadata"]
+        return said

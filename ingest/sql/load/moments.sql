@@ -1,0 +1,16 @@
+-- What meets where: moments, as intervals of one nanosecond, and the spans that may contain them.
+-- One row: a moment at which a thread launched something, or began an operator; an operator; a
+-- Python frame that is an nn.Module.
+CREATE VIEW launch_moments AS
+SELECT DISTINCT lane, launch_ns AS from_ns, launch_ns + 1 AS to_ns FROM launches;
+
+CREATE VIEW op_moments AS
+SELECT DISTINCT lane, start_ns AS from_ns, start_ns + 1 AS to_ns FROM op_spans;
+
+CREATE VIEW cpu_ops AS
+SELECT lane, event_id, name, start_ns, end_ns, event_index FROM complete WHERE category = 'cpu_op';
+
+CREATE VIEW modules AS
+SELECT lane, event_id, name, start_ns, end_ns, event_index
+FROM complete
+WHERE category = 'python_function' AND name LIKE 'nn.Module: %';

@@ -1,0 +1,117 @@
+"""How figures and names are written."""
+
+import pytest
+
+from dashboard import colours, formatting
+from dashboard.query import call, inline, select
+
+
+@pytest.mark.parametrize(
+    ("ns", "written"),
+    [
+        (0, "0 µs"),
+        (800, "0.800 µs"),
+        (999.6, "1.00 µs"),
+        (12_345, "12.3 µs"),
+        (999_499, "999 µs"),
+        (999_600, "1.00 ms"),
+        (511_528_902, "512 ms"),
+        (12_920_244_000, "12.9 s"),
+        (1_234_000_000_000, "1,234 s"),
+        (None, "–"),
+        (float("nan"), "–"),
+    ],
+)
+def test_durations_have_three_significant_digits(ns, written):
+    assert formatting.duration(ns) == written
+
+
+@pytest.mark.parametrize(
+    ("size", "written"),
+    [(100, "100 bytes"), (2048, "2.00 KiB"), (5 << 20, "5.00 MiB"), (3 << 31, "6.00 GiB")],
+)
+def test_sizes_are_written_as_torch_prints_them(size, written):
+    assert formatting.size(size) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("aten::conv2d", "aten::conv2d"),
+        ("bubble", "bubble"),
+        ("(no op)", "(no op)"),
+        ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"),
+        ("triton_poi_fused_add_mul_3", "triton_poi_fused_add_mul_3"),
+        ("torch/nn/modules/conv.py(536): _conv_forward",) * 2,
+        ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",) * 2,
+        ("ncclKernel_AllReduce_Sum_float(ncclWorkElem)", "ncclKernel_AllReduce_Sum_float"),
+        (
+            "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*, int)",
+            "cunn_SoftMaxForward",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, "
+            "float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
+            "3ul> >(int, at::native::BinaryFunctor<float>)",
+            "vectorized_elementwise_kernel<MulFunctor>",
+        ),
+        (
+            "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_tn_align1>(cutlass::Params)",
+            "cutlass_75_tensorop_s1688gemm_tn_align1",
+        ),
+        ("(graph) void at::native::foo<int>(int)", "(graph) foo"),
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+    ],
+)
+def test_kernel_names_lose_template_noise(name, short):
+    assert formatting.short_name(name) == short
+
+
+def test_short_names_stay_apart():
+    names = ["void k<int>(int)", "void k<float>(float)"]
+    assert formatting.short_names(names) == dict(zip(names, ["k", "k (2)"], strict=True))
+
+
+def test_a_name_of_100_kb_is_cut():
+    assert len(formatting.short_name("aten::" + "x" * 100_000)) == formatting.NAME_WIDTH
+
+
+def test_text_in_markdown_is_literal():
+    assert formatting.literal("<b>*a*_b_ $x$") == r"\<b\>\*a\*\_b\_ \$x\$"
+
+
+def test_each_meaning_has_one_colour_and_one_place():
+    assert colours.order({"bubble", "copy", "compute"}) == ["compute", "copy", "bubble"]
+    assert colours.PARTS["copy"] == colours.PARTS["exposed_copy"]
+
+
+def test_parameters_are_bound_to_run_and_literal_to_read():
+    query = select(
+        "name",
+        "ranking",
+        {"run_id": ["a", "b"], "rank": 0, "device": None, "from_ns <": 5},
+        containing=("name", "it's $1"),
+        order_by="name",
+        limit=3,
+    )
+    assert query.parameters == ("a", "b", 0, 5, "it's $1")
+    assert query.inlined().splitlines() == [
+        "SELECT name",
+        "FROM ranking",
+        "WHERE run_id IN ('a', 'b')",
+        "  AND rank = 0",
+        "  AND device IS NULL",
+        "  AND from_ns < 5",
+        "  AND contains(lower(name), lower('it''s $1'))",
+        "ORDER BY name",
+        "LIMIT 3",
+    ]
+
+
+def test_macros_are_called_with_literals():
+    query = call("*", "device_occupancy", ["r'", 0, None], "bin")
+    assert "FROM device_occupancy('r''', 0, NULL)" in query.inlined()
+
+
+def test_a_quote_cannot_end_a_literal():
+    assert inline("'; DROP VIEW runs; --") == "'''; DROP VIEW runs; --'"

@@ -1,0 +1,208 @@
+"""The pages' logic, without a browser."""
+
+import time
+
+import pyarrow as pa
+import pytest
+
+import ingest
+from dashboard import formatting
+from dashboard.console import EXAMPLES
+
+MARKS = 4_500  # "a few thousand" marks, the most that a page's charts may send
+
+
+def texts(app) -> str:
+    """All that a page says outside of tables and charts."""
+    said = [*app.title, *app.caption, *app.markdown, *app.info, *app.warning, *app.error, *app.code]
+    return "\n".join([*(str(element.value) for element in said), *(m.value for m in app.metric)])
+
+
+def test_an_empty_store_says_what_to_do_next(app, tmp_path):
+    for page in ("runs", "operators", "bubbles"):
+        assert "ingest add run_dir/" in texts(app(tmp_path / "store", page))
+    assert not app(tmp_path / "store", "sql").exception
+
+
+def test_a_directory_that_is_no_store_is_named(app, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert str(tmp_path) in texts(app(tmp_path, "runs"))
+
+
+def test_a_single_run_is_picked_by_itself(app, tmp_path, samples):
+    run = ingest.Store(tmp_path / "store").add(samples / "traces" / "cpu_only.json.gz").run_id
+    assert app(tmp_path / "store", "operators").multiselect(key="run").value == [run]
+
+
+def test_without_a_pick_the_page_asks_for_one(app, shown_store):
+    assert "Pick a run" in texts(app(shown_store, "operators"))
+    assert "Pick a run" in texts(app(shown_store, "bubbles"))
+
+
+def test_an_unknown_run_gets_a_clear_word(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=["gone-12345678", run_of("h100_owlv2")])
+    (warning,) = page.warning
+    assert r"gone\-12345678" in warning.value
+    assert page.multiselect(key="run").value == [run_of("h100_owlv2")]
+
+
+def test_figures_are_those_computed_elsewhere(app, shown_store, run_of, truth):
+    device = truth["h100_owlv2.json.gz"]["devices"]["0"]
+    for page in ("operators", "bubbles"):
+        metrics = {
+            m.label: m.value for m in app(shown_store, page, run=run_of("h100_owlv2")).metric
+        }
+        assert metrics["Span"] == formatting.duration(device["span_ns"])
+        assert metrics["Busy"] == formatting.duration(device["busy_ns"])
+        assert metrics["Bubble"] == formatting.duration(device["bubble_ns"])
+
+
+def test_kernels_are_ranked_as_computed_elsewhere(app, shown_store, run_of, truth):
+    page = app(shown_store, "operators", run=run_of("h100_owlv2"), level="kernel")
+    table = next(frame.value for frame in page.dataframe if "percent" in frame.value)
+    expected = truth["h100_owlv2.json.gz"]["top_kernels"][:5]
+    assert table[table["name"] != "bubble"].head(5)[
+        ["name", "calls", "device_ns"]
+    ].values.tolist() == [list(row) for row in expected]
+    assert "bubble" in set(table["name"])
+
+
+def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=run_of("flux_eager_full"))
+    assert "no device" in texts(page)
+    assert "aten::addmm" in set(page.dataframe[0].value["op"])
+    assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
+
+
+def test_each_rank_can_be_looked_at(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=run_of("two_rank"))
+    assert page.selectbox(key="device").options == [
+        "all devices",
+        "rank 0 device 0",
+        "rank 1 device 1",
+    ]
+    one = page.selectbox(key="device").select("rank 1 device 1").run()
+    assert {m.label: m.value for m in one.metric}["Span"] == "1.23 s"
+
+
+def test_search_narrows_the_ranking(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=run_of("h100_owlv2"))
+    page.text_input(key="q").set_value("SOFT").run()
+    assert list(page.dataframe[0].value["name"]) == ["aten::softmax"]
+    page.text_input(key="q").set_value("no such thing").run()
+    assert "clear the search" in texts(page)
+
+
+def test_several_runs_stand_side_by_side(app, shown_store, run_of):
+    runs = [run_of("v100_resnet50_workers0"), run_of("v100_resnet50_workers4")]
+    page = app(shown_store, "operators", run=runs)
+    assert list(page.dataframe[1].value.columns) == ["name", *runs]
+    assert page.dataframe[1].value["name"].iloc[0] == "bubble"
+
+
+def test_a_name_in_the_url_opens_its_details(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=run_of("h100_owlv2"), name="aten::bmm")
+    assert [tab.label for tab in page.tabs] == ["Kernels", "Shapes", "Calls"]
+
+
+@pytest.mark.parametrize("window", [{}, {"from": "0", "to": "5000000"}, {"from": "x", "to": "-1"}])
+def test_no_more_than_a_few_thousand_marks_are_sent(app, shown_store, run_of, window):
+    for run in ("h100_owlv2", "v100_resnet50_workers0", "two_rank"):
+        page = app(shown_store, "bubbles", run=run_of(run), **window)
+        assert 10 < sum(marks(chart) for chart in page.get("vega_lite_chart")) < MARKS
+
+
+def marks(chart) -> int:
+    """Rows of the data that a chart carries."""
+    return sum(
+        pa.ipc.open_stream(dataset.data.data).read_all().num_rows
+        for dataset in chart.proto.datasets
+    )
+
+
+def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
+    console = ingest.Console(shown_store)
+    for page in ("runs", "operators", "bubbles"):
+        queries = [
+            code.value
+            for code in app(shown_store, page, run=run_of("h100_owlv2"), name="aten::bmm").code
+            if code.value.startswith("SELECT")
+        ]
+        assert queries
+        for query in queries:
+            assert console.query(query).complete, query
+
+
+def test_names_that_mean_harm_are_shown_as_they_are(app, traces):
+    long = "aten::" + "x" * 100_000
+    events = []
+    for place, name in enumerate([long, "<script>alert(1)</script>", "'; DROP VIEW runs; --"]):
+        when = {"ts": 1000 * place, "pid": 1, "tid": 1, "ph": "X"}
+        ids = {"correlation": place + 1, "External id": place + 1}
+        events += [
+            {**when, "cat": "cpu_op", "name": name, "dur": 100, "args": {"External id": place + 1}},
+            {**when, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 5, "args": ids},
+            {
+                **when,
+                "cat": "kernel",
+                "name": f"void {name}<int>()",
+                "dur": 50,
+                "pid": 0,
+                "tid": 7,
+                "args": {**ids, "device": 0, "stream": 7},
+            },
+        ]
+    store = traces.store
+    labels = ingest.RunLabels(name="<script>alert('run')</script>", tags={"it's": "a=b <i>"})
+    store.add(traces.write(events), labels)
+    for page in ("runs", "operators", "bubbles", "sql"):
+        assert not app(store.path, page).exception
+    for name in (long, "'; DROP VIEW runs; --"):
+        page = app(store.path, "operators", name=name)
+        assert not page.exception
+        assert page.tabs
+    tagged = app(store.path, "runs", tag="it's=a=b <i>", q="<script>")
+    assert len(tagged.dataframe[0].value) == 1
+
+
+def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, tmp_path, run_of):
+    runs = tmp_path / "store" / "runs"
+    ingest.Store(tmp_path / "store")
+    source = shown_store / "runs" / f"run_id={run_of('flux_eager_full')}"
+    for number in range(300):
+        copy = runs / f"run_id=copy_{number:03}-{number:08x}"
+        copy.mkdir()
+        for file in source.iterdir():
+            (copy / file.name).hardlink_to(file)
+    assert len(app(tmp_path / "store", "runs").dataframe[0].value) == 300
+    started = time.perf_counter()
+    page = app(tmp_path / "store", "runs", q="copy_123", run="copy_299-0000012b")
+    assert list(page.dataframe[0].value["run_id"]) == ["copy_123-0000007b"]
+    assert time.perf_counter() - started < 5
+
+
+def test_a_run_added_meanwhile_shows_up_on_reload(app, tmp_path, samples):
+    store = ingest.Store(tmp_path / "store")
+    store.add(samples / "traces" / "cpu_only.json.gz")
+    page = app(store.path, "runs")
+    assert len(page.dataframe[0].value) == 1
+    store.add(samples / "traces" / "mi210_gpu_only.json.gz")
+    assert len(page.run().dataframe[0].value) == 2
+
+
+def test_the_console_answers_and_refuses(app, shown_store):
+    page = app(shown_store, "sql", sql="SELECT 6 * 7 AS answer")
+    assert page.dataframe[0].value["answer"].tolist() == [42]
+    refused = app(shown_store, "sql", sql="DROP VIEW runs")
+    assert "DROP is not allowed" in texts(refused).replace("\\", "")
+
+
+def test_integers_that_a_browser_would_round_are_text(app, shown_store):
+    page = app(shown_store, "sql", sql="SELECT 9007199254740993 AS big, 5 AS small")
+    assert page.dataframe[0].value["big"].tolist() == ["9007199254740993"]
+    assert page.dataframe[0].value["small"].tolist() == [5]
+
+
+@pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)
+def test_every_example_has_an_answer(shown_store, query):
+    assert ingest.Console(shown_store).query(query).table.num_rows > 0

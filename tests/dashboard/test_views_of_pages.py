@@ -1,0 +1,125 @@
+"""The views that only pages use, against the tables and against figures computed elsewhere."""
+
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+
+
+@pytest.fixture(scope="module")
+def store(shown_store) -> duckdb.DuckDBPyConnection:
+    """A connection to the shown store."""
+    return ingest.connect(shown_store)
+
+
+def rows(store: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    return store.cursor().execute(query).fetchall()
+
+
+def test_the_parts_of_a_devices_time_add_up_to_its_span(store):
+    assert rows(store, "FROM device_totals") != []
+    assert (
+        rows(
+            store,
+            """
+            SELECT * FROM (
+                SELECT run_id, rank, device, sum(part_ns) AS parts_ns FROM device_split GROUP BY ALL
+            ) JOIN device_totals USING (run_id, rank, device) WHERE parts_ns <> span_ns
+            """,
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize("bins", [1, 7, 240])
+def test_occupancy_is_the_split_seen_through_time(store, bins):
+    for run, rank, device, span in rows(
+        store, "SELECT run_id, rank, device, end_ns - start_ns FROM device_totals"
+    ):
+        occupancy = dict(
+            rows(
+                store,
+                f"SELECT part, sum(part_ns)::BIGINT FROM "
+                f"device_occupancy('{run}', {rank}, {device}, 0, {span}, {bins}) GROUP BY part",
+            )
+        )
+        split = rows(
+            store,
+            f"SELECT replace(part, 'exposed_', ''), part_ns FROM device_split "
+            f"WHERE run_id = '{run}' AND rank = {rank} AND part <> 'bubble'",
+        )
+        causes = rows(
+            store,
+            f"SELECT cause, bubble_ns FROM bubble_causes WHERE run_id = '{run}' AND rank = {rank}",
+        )
+        assert occupancy == {part: ns for part, ns in split + causes if ns}
+
+
+def test_a_stretch_is_filled_and_no_more(store, run_of):
+    inside = rows(
+        store,
+        f"SELECT bin, sum(percent), min(from_ns), max(to_ns) FROM "
+        f"device_occupancy('{run_of('h100_owlv2')}', 0, 0, 100000000, 150000000, 50) GROUP BY bin",
+    )
+    assert sorted(row[0] for row in inside) == list(range(50))
+    assert {round(row[1], 6) for row in inside} == {100}
+    assert (min(row[2] for row in inside), max(row[3] for row in inside)) == (10**8, 15 * 10**7)
+
+
+@pytest.mark.parametrize(
+    ("finer", "coarser"),
+    [
+        ("class_ranking", "ranking"),
+        ("class_ranking_over_all", "ranking_over_all"),
+        ("op_kernels", "ranking"),
+    ],
+)
+def test_finer_rankings_add_up_to_the_ranking(store, finer, coarser):
+    keys = "run_id, level, name" + ("" if "over_all" in finer else ", rank, device")
+    per_name = "SELECT {0}, sum(device_ns), sum(calls) FROM {1} {2} GROUP BY ALL ORDER BY ALL"
+    condition = "WHERE name <> 'bubble'"
+    found = rows(store, per_name.format(keys, finer, condition))
+    assert found == rows(store, per_name.format(keys, coarser, condition))
+    assert found
+
+
+def test_shapes_and_calls_cover_what_has_an_operator(store):
+    for view in ("op_shapes", "op_calls"):
+        assert rows(
+            store, f"SELECT level, sum(device_ns) FROM {view} GROUP BY level ORDER BY 1"
+        ) == (
+            rows(
+                store,
+                "SELECT level, sum(dur_ns) FROM ranked_kernels WHERE owner_id IS NOT NULL "
+                "GROUP BY level ORDER BY level",
+            )
+        )
+
+
+def test_launch_shapes_cover_every_activity(store):
+    assert rows(store, "SELECT sum(device_ns), sum(calls) FROM kernel_shapes") == rows(
+        store, "SELECT sum(dur_ns), count(*) FROM kernels"
+    )
+
+
+def test_what_the_host_did_covers_every_gap(store):
+    assert rows(store, "SELECT sum(bubble_ns), sum(bubbles) FROM bubble_hosts") == rows(
+        store, "SELECT sum(dur_ns), count(*) FROM bubbles"
+    )
+
+
+def test_host_shapes_cover_every_operator(store):
+    assert rows(store, "SELECT sum(self_ns), sum(calls) FROM host_op_shapes") == rows(
+        store, "SELECT sum(self_ns), sum(calls) FROM host_op_ranking"
+    )
+
+
+def test_the_timeline_begins_at_the_first_activity(store, truth, run_of):
+    device = truth["h100_owlv2.json.gz"]["devices"]["0"]
+    assert rows(
+        store,
+        f"SELECT min(from_ns), max(to_ns), count(*) FILTER (WHERE lane = 'idle'), count(*) "
+        f"FROM activity_timeline WHERE run_id = '{run_of('h100_owlv2')}'",
+    ) == [(0, device["span_ns"], device["gaps"], device["gaps"] + device["activities"])]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import behind, formatting, gaps, selection, split, store, tables, timeline
+from dashboard import behind, figures, formatting, gaps, selection, split, store, tables, timeline
 from dashboard.query import select
 from dashboard.selection import Device
 
@@ -49,24 +49,11 @@ def _figures(run: str, device: Device) -> None:
     (total,) = store.rows(select("*", "device_totals", where)).itertuples()
     causes = store.rows(select("*", "bubble_causes", where, order_by="bubble_ns DESC", limit=1))
     with st.container(horizontal=True):
-        st.metric("Span", formatting.duration(total.span_ns))
-        st.metric("Busy", formatting.duration(total.busy_ns))
-        st.metric(
-            "Bubble",
-            formatting.duration(total.bubble_ns),
-            formatting.percent(total.bubble_percent),
-            delta_color="off",
-            delta_arrow="off",
-        )
+        figures.times(total)
         st.metric("Gaps", formatting.count(total.bubbles))
         for cause in causes.itertuples():
-            st.metric(
-                f"Mostly: {cause.cause}",
-                formatting.duration(cause.bubble_ns),
-                f"{formatting.percent(cause.percent)} of the bubble",
-                delta_color="off",
-                delta_arrow="off",
-            )
+            share = f"{formatting.percent(cause.percent)} of the bubble"
+            figures.with_share(f"Mostly: {cause.cause}", cause.bubble_ns, share)
 
 
 def _causes(run: str, device: Device) -> str | None:

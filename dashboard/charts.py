@@ -12,8 +12,8 @@ from dashboard import colours, formatting
 
 BAR_HEIGHT = 24
 TOOLTIP_WIDTH = 300  # characters
-LABEL_WIDTH = 34
-LABEL_PIXELS = 210
+LABEL_WIDTH = 40
+LABEL_PIXELS = 230
 SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;"
 
 
@@ -55,6 +55,11 @@ def duration_axis(longest_ns: float) -> tuple[float, str]:
     return formatting.DURATIONS[0]
 
 
+def names_axis(order: list[str]) -> Any:
+    """The axis of short names, from the top in that order."""
+    return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
+
+
 def ranking_bars(frame: pd.DataFrame, most: int) -> None:
     """Device time of the first names, each bar divided by class. Rows come in ranking order."""
     names = list(dict.fromkeys(frame["name"]))[:most]
@@ -77,12 +82,7 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
         .mark_bar(height={"band": 0.78})
         .encode(
             x=alt.X("value:Q", title=f"device time ({unit})"),
-            y=alt.Y(
-                "short:N",
-                sort=[short[name] for name in names],
-                title=None,
-                axis=alt.Axis(labelLimit=LABEL_PIXELS),
-            ),
+            y=names_axis([short[name] for name in names]),
             color=coloured(set(frame["class"])),
             order="place:Q",
             tooltip=["name:N", alt.Tooltip("label:N", title="class"), "time:N", "calls:N"],
@@ -111,12 +111,7 @@ def host_bars(frame: pd.DataFrame) -> None:
         .mark_bar(height={"band": 0.78}, color=colours.HOST)
         .encode(
             x=alt.X("value:Q", title=f"host self time ({unit})"),
-            y=alt.Y(
-                "short:N",
-                sort=list(short.values()),
-                title=None,
-                axis=alt.Axis(labelLimit=LABEL_PIXELS),
-            ),
+            y=names_axis(list(short.values())),
             tooltip=["name:N", "time:N", "calls:N"],
         )
         .properties(height=BAR_HEIGHT * len(short) + 60)
@@ -144,12 +139,7 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
         .mark_bar()
         .encode(
             x=alt.X("value:Q", title=f"device time ({unit})"),
-            y=alt.Y(
-                "short:N",
-                sort=[short[name] for name in names],
-                title=None,
-                axis=alt.Axis(labelLimit=LABEL_PIXELS),
-            ),
+            y=names_axis([short[name] for name in names]),
             yOffset=alt.YOffset("run:N", sort=runs),
             color=alt.Color(
                 "run:N",

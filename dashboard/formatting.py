@@ -14,6 +14,7 @@ DURATIONS = ((1e3, "µs"), (1e6, "ms"), (1e9, "s"))  # ns in the unit
 SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 ANONYMOUS = "(anonymous namespace)::"
+TENSILE = re.compile(r"(Cijk_\w+?_\w+?_[A-Z]+)_.*?(MT\d+x\d+x\d+)")  # operands, types; tile
 GENERIC_HEAD = re.compile(
     r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I
 )
@@ -91,12 +92,14 @@ def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
 
     Of template arguments only the functor is kept, for kernels that are named after nothing else:
     `void at::native::elementwise_kernel<128, 2, at::native::FillFunctor<int> >(…)` is
-    `elementwise_kernel<FillFunctor>`.
+    `elementwise_kernel<FillFunctor>`. Of AMD's GEMMs the operands, types and tile are kept.
     """
     if missing(name) or name is None:
         return NONE
     prefix, text = ("(graph) ", name[8:]) if name.startswith("(graph) ") else ("", name)
     text = text.replace(ANONYMOUS, "").removeprefix("void ")
+    if tensile := TENSILE.match(text):
+        return clipped(f"{prefix}{tensile[1]}_{tensile[2]}", width)
     if text.startswith("std::enable_if"):
         text = re.sub(r"^.*?::type ", "", text)
     qualified = re.split(r"[<(]", text, maxsplit=1)[0]

@@ -14,18 +14,12 @@ TOP = 3
 
 def show(picked: Sequence[str]) -> None:
     """A chart and a table of all picked runs; ticking a row shows its shapes and calls."""
-    search = st.text_input(
-        "Search",
-        key="q",
-        bind="query-params",
-        placeholder="part of a name",
-        icon=":material/search:",
-    )
+    search = selection.search("part of a name")
     query = select(
         "run_id, rank, op, self_ns, total_ns, calls, percent",
         "host_op_ranking",
         {"run_id": picked},
-        containing=("op", search or ""),
+        containing=("op", search),
         order_by="self_ns DESC, op",
     )
     frame = store.rows(query)

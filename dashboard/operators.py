@@ -70,14 +70,8 @@ def _controls(devices: Sequence[Device]) -> tuple[str, Device | None, str]:
     with places[1] if len(devices) > 1 else places[0]:
         device = selection.pick_device(devices, with_all=True) if devices else None
     with places[-1]:
-        search = st.text_input(
-            "Search",
-            key="q",
-            bind="query-params",
-            placeholder="part of a name",
-            icon=":material/search:",
-        )
-    return str(level), device, search or ""
+        search = selection.search("part of a name")
+    return str(level), device, search
 
 
 def ranking_query(run: str, device: Device | None, level: str, search: str) -> Query:
@@ -103,15 +97,7 @@ def _figures(run: str, device: Device | None, level: str) -> None:
     ranking = store.rows(ranking_query(run, device, level, ""))
     top = ranking[ranking["name"] != "bubble"].head(TOP)
     with st.container(horizontal=True):
-        st.metric("Span", formatting.duration(total.span_ns))
-        st.metric("Busy", formatting.duration(total.busy_ns))
-        st.metric(
-            "Bubble",
-            formatting.duration(total.bubble_ns),
-            formatting.percent(total.bubble_percent),
-            delta_color="off",
-            delta_arrow="off",
-        )
+        figures.times(total)
         st.metric("Device activities", formatting.count(total.activities))
     names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
     st.markdown(formatting.top_line(names))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import behind, formatting, selection, store, tables
+from dashboard import behind, figures, formatting, selection, store, tables
 from dashboard.query import Query, inline, select
 
 COLUMNS = (
@@ -44,9 +44,7 @@ def _figures(picked: Sequence[str]) -> None:
     if len(picked) == 1:
         (run,) = store.rows(select("*", "run_overview", {"run_id": picked[0]})).itertuples()
         with st.container(horizontal=True):
-            st.metric("Span", formatting.duration(run.span_ns))
-            st.metric("Busy", formatting.duration(run.busy_ns))
-            st.metric("Bubble", formatting.percent(run.bubble_percent))
+            figures.times(run)
             st.metric("Device activities", formatting.count(run.activities))
             st.metric("Events", formatting.count(run.events))
     with st.container(horizontal=True):
@@ -63,20 +61,14 @@ def _filters() -> tuple[str, str | None]:
     labels = sorted(f"{tag['key']}={tag['value']}" for tag in tags)
     left, right = st.columns([3, 2]) if labels else (st.container(), None)
     with left:
-        search = st.text_input(
-            "Search",
-            key="q",
-            bind="query-params",
-            placeholder="name, model, mode, device or tag",
-            icon=":material/search:",
-        )
+        search = selection.search("name, model, mode, device or tag")
     if right is None:
-        return search or "", None
+        return search, None
     with right:
         tag = st.selectbox(
             "Tag", labels, index=None, key="tag", bind="query-params", placeholder="any"
         )
-    return search or "", tag
+    return search, tag
 
 
 def _query(search: str, tag: str | None) -> Query:

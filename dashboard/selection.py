@@ -53,6 +53,14 @@ def pick_runs(run_ids: Sequence[str]) -> list[str]:
     return [str(run) for run in picked]
 
 
+def search(placeholder: str) -> str:
+    """A box for text to look for; the URL carries it."""
+    text = st.text_input(
+        "Search", key="q", bind="query-params", placeholder=placeholder, icon=":material/search:"
+    )
+    return text or ""
+
+
 def remember(key: str, value: str | None) -> None:
     """Puts what was ticked into the URL, or takes it out; too long a value stays out."""
     if value is not None and len(value) <= LONGEST_VALUE:

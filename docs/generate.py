@@ -36,7 +36,8 @@ def data_dictionary() -> str:
         "Generated from the comments in `ingest/sql` by `make docs`; `ingest schema` prints the "
         "same. Times are integer nanoseconds, sizes bytes, percentages 0 to 100.",
     ]
-    for title, files in (("Tables", sql.tables()), ("Views", sql.views())):
+    groups = (("Tables", sql.tables()), ("Views", sql.views()), ("Macros", sql.macros()))
+    for title, files in groups:
         lines += ["", f"## {title}"]
         for file in files:
             documentation = file.documentation
@@ -44,7 +45,7 @@ def data_dictionary() -> str:
             lines += [f"One row: {documentation.row}", "", "| column | type | meaning |"]
             lines += ["| --- | --- | --- |"]
             lines += [
-                f"| {column} | {types[file.name, column]} | {meaning.replace('|', chr(92) + '|')} |"
+                f"| {column} | {types.get((file.name, column), '')} | {_cell(meaning)} |"
                 for column, meaning in documentation.columns.items()
             ]
     return "\n".join(lines) + "\n"
@@ -69,6 +70,10 @@ def readme(text: str, trace: Path) -> str:
             return f"```console\n$ {match[1]}\n{SECONDS.sub('… s', output)}\n```"
 
         return BLOCK.sub(run, text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def _types(store: Path) -> dict[tuple[str, str], str]:

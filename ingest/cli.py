@@ -15,7 +15,7 @@ from ingest.errors import IngestError, QueryError
 from ingest.output import diagnostics, results, table, write_query
 from ingest.parallel import add_all
 from ingest.run import RunLabels
-from ingest.sql import tables, views
+from ingest.sql import macros, tables, views
 from ingest.store import Added, Store, default_store
 from ingest.top import top as ranking_tables
 
@@ -154,20 +154,25 @@ def remove(run: RunArgument, store: StoreOption = None) -> None:
 
 @app.command()
 def schema(
-    name: Annotated[str | None, typer.Argument(help="A table or view.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A table, view or macro.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Describe the tables and views, or the columns of one."""
+    """Describe the tables, views and macros, or the columns of one."""
     connection = connect(_open(store).path)
     if name is None:
         write_query(
             connection,
-            "SELECT view_name AS name, comment FROM duckdb_views() "
-            "WHERE NOT internal ORDER BY name",
+            "SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal UNION ALL "
+            "SELECT function_name AS name, comment FROM duckdb_functions() "
+            "WHERE function_type = 'table_macro' AND NOT internal ORDER BY name",
         )
         return
-    if name not in {file.name for file in (*tables(), *views())}:
-        raise QueryError(f"{name}: no such table or view; see `ingest schema`")
+    documented = {file.name: file.documentation for file in (*tables(), *views(), *macros())}
+    if name not in documented:
+        raise QueryError(f"{name}: no such table, view or macro; see `ingest schema`")
+    if name in {macro.name for macro in macros()}:
+        results().print(table(("column", "comment"), documented[name].columns.items()))
+        return
     write_query(
         connection,
         "SELECT column_name AS column, data_type AS type, comment FROM duckdb_columns() "

@@ -1,6 +1,7 @@
 """Documentation that cannot rot: it is generated, or compared with what it speaks of."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -48,6 +49,18 @@ def test_every_column_is_documented(
         [file.name],
     )
     assert commented.fetchone() == (0,)
+
+
+@pytest.mark.parametrize("macro", sql.macros(), ids=lambda file: file.name)
+def test_every_column_of_a_macro_is_documented(
+    macro: sql.SqlFile, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    connection = connect(tmp_path_factory.getbasetemp() / "documented")
+    signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.text)
+    assert signature
+    arguments = ", ".join("1" for _ in signature[1].split(","))
+    columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
+    assert list(macro.documentation.columns) == [row[0] for row in columns]
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)

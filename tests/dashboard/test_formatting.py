@@ -59,6 +59,10 @@ def test_sizes_are_written_as_torch_prints_them(size, written):
             "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_tn_align1>(cutlass::Params)",
             "cutlass_75_tensorop_s1688gemm_tn_align1",
         ),
+        (
+            "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x96x64_MI16x16x1_SN_LDSB1",
+            "Cijk_Alik_Bljk_BBS_MT128x96x64",
+        ),
         ("(graph) void at::native::foo<int>(int)", "(graph) foo"),
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
     ],

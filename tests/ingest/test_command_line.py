@@ -226,7 +226,10 @@ def test_schema_describes_tables_and_columns(run: Run) -> None:
     assert "A row" not in run("schema").out
     assert "One row: a run." in run("schema").out
     assert "Unix time, ns" in run("schema", "kernels").out
-    assert run("schema", "nope").err == "error: nope: no such table or view; see `ingest schema`\n"
+    assert (
+        run("schema", "nope").err
+        == "error: nope: no such table, view or macro; see `ingest schema`\n"
+    )
 
 
 def test_reading_a_store_that_is_not_there_says_so(run: Run, tmp_path: Path) -> None:

@@ -1,0 +1,19 @@
+"""Figures at the top of a page."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import formatting
+
+
+def times(row: Any) -> None:
+    """Span, busy and idle time of a row of `run_overview` or `device_totals`."""
+    st.metric("Span", formatting.duration(row.span_ns))
+    st.metric("Busy", formatting.duration(row.busy_ns))
+    with_share("Bubble", row.bubble_ns, formatting.percent(row.bubble_percent))
+
+
+def with_share(label: str, ns: float, share: str) -> None:
+    """A time with what share it is of something, in words."""
+    st.metric(label, formatting.duration(ns), share, delta_color="off", delta_arrow="off")

@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
 
 .PHONY: demo test lint docs clean
@@ -15,8 +16,8 @@ demo: $(VENV)/.capture
 	@$(BIN)/ingest add $(DEMO)/flux-tiny
 	@$(BIN)/ingest top flux-tiny --limit 10
 	@if [ -z "$(NO_SERVE)" ]; then \
-	    echo "Dashboard: http://localhost:8501  (Ctrl-C ends it)"; \
-	    $(BIN)/streamlit run dashboard/app.py --server.headless true --server.port 8501 \
+	    echo "Dashboard: http://localhost:$(PORT)  (Ctrl-C ends it)"; \
+	    $(BIN)/streamlit run dashboard/app.py --server.headless true --server.port $(PORT) \
 	        --browser.gatherUsageStats false; \
 	else echo "Ready: make demo serves the dashboard on $(TRACEHOUSE_STORE)"; fi
 

@@ -75,14 +75,14 @@ def add(
     paths = list(dict.fromkeys(paths))
     failed = False
     with _progress() as progress:
-        bars = {path: progress.add_task(path.name, total=_size(path)) for path in paths}
-        for path, outcome in add_all(
-            Store(store or default_store()),
-            paths,
-            labels,
-            jobs,
-            lambda path, done: progress.update(bars[path], completed=done),
-        ):
+        sizes = {path: _size(path) for path in paths}
+        bars = {path: progress.add_task(path.name, total=sizes[path]) for path in paths}
+
+        def advance(path: Path, done: int) -> None:
+            what = path.name if done < sizes[path] else f"{path.name}: linking and writing"
+            progress.update(bars[path], completed=done, description=what)
+
+        for path, outcome in add_all(Store(store or default_store()), paths, labels, jobs, advance):
             progress.remove_task(bars[path])
             failed |= _report(path, outcome, as_json)
     if failed:
@@ -235,12 +235,12 @@ def _progress() -> Progress:
     )
 
 
-def _size(path: Path) -> int | None:
+def _size(path: Path) -> int:
     try:
         files = path.iterdir() if path.is_dir() else [path]
         return sum(file.stat().st_size for file in files if file.is_file())
     except OSError:
-        return None
+        return 0  # what is wrong with it is told when it is read
 
 
 def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:

@@ -9,6 +9,7 @@ from dashboard import (
     behind,
     charts,
     compare,
+    figures,
     formatting,
     host_ranking,
     operator_detail,

@@ -111,7 +111,7 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
 
 
 def _without_news(frame: pd.DataFrame) -> list[str]:
-    """Columns that say nothing of any run: empty ones, and names that the ids repeat."""
+    """Columns that say nothing of any run: empty ones, single ranks, names that the ids repeat."""
     empty = [
         column
         for column in ("model", "mode", "device_name", "tags", "problems")
@@ -121,7 +121,8 @@ def _without_news(frame: pd.DataFrame) -> list[str]:
         run_id.startswith(f"{name}-")
         for run_id, name in zip(frame["run_id"], frame["name"], strict=True)
     )
-    return [*empty, "name"] if repeated else empty
+    single = [column for column in ("ranks", "devices") if (frame[column] == 1).all()]
+    return [*empty, *single, *(["name"] if repeated else [])]
 
 
 def _sources(picked: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ COUNTS |= {"devices", "registers"}
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 NAME_PIXELS = 230
 FIGURE_PIXELS = 78
+MOMENT_PIXELS = 140
 TALL = 14  # rows that a table shows before it scrolls
 TALL_PIXELS = 526
 LABELS = {
@@ -59,6 +60,14 @@ def height(rows: int) -> int | Literal["auto"]:
     return TALL_PIXELS if rows > TALL else "auto"
 
 
+def _width(column: str, is_figure: bool) -> int | None:
+    if column in NAMES:
+        return NAME_PIXELS
+    if column.endswith("_at"):
+        return MOMENT_PIXELS
+    return FIGURE_PIXELS if is_figure else None
+
+
 def show(
     frame: pd.DataFrame,
     view: str,
@@ -91,7 +100,7 @@ def show(
             heading,
             help=formatting.literal(comments.get(column, "")) or None,
             alignment="right" if unit else None,
-            width=NAME_PIXELS if column in NAMES else FIGURE_PIXELS if unit else None,
+            width=_width(column, unit is not None),
         )
     options: dict[str, Any] = {"placeholder": formatting.NONE, "height": height(len(frame))}
     if selected is not None:

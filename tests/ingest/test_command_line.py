@@ -131,16 +131,21 @@ def test_a_bad_file_in_a_run_directory_costs_only_itself(
     assert sorted(out.splitlines()[1:]) == ["failed,1", "ok,3", "skipped,1"]
 
 
-def test_several_processes_share_the_runs(run: Run, samples: Path, tmp_path: Path) -> None:
+def test_several_processes_share_the_runs(samples: Path, tmp_path: Path) -> None:
     names = ["cpu_only", "two_rank_rank0", "two_rank_rank1"]
     bad = tmp_path / "bad.json"
     bad.write_text("")
     files = [samples / "traces" / f"{name}.json.gz" for name in names]
-    result = run("add", *files, bad, "--jobs", 2)
-    assert result.code == 1
-    assert result.err == f"error: {bad}: not a profiler trace\n"
-    ids = ingest.Store(tmp_path / "store").run_ids()
-    assert [run_id.rpartition("-")[0] for run_id in ids] == names
+    store = ingest.Store(tmp_path / "store")
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "add", *files, bad, "--jobs", "2", "--store", store.path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"error: {bad}: not a profiler trace\n"
+    assert [run_id.rpartition("-")[0] for run_id in store.run_ids()] == names
 
 
 def test_a_directory_without_profiles_says_where_to_look(run: Run, tmp_path: Path) -> None:

@@ -48,6 +48,12 @@ def duration(ns: float | None) -> str:
     raise AssertionError("the last unit fits every duration")
 
 
+def position(ns: int, stretch_ns: int) -> str:
+    """A moment in milliseconds, with as many decimals as tell the ends of a stretch apart."""
+    decimals = max(0, 8 - len(str(stretch_ns)))
+    return f"{ns / 1e6:,.{decimals}f} ms"
+
+
 def three_digits(value: float) -> str:
     """Three significant digits, and all before the point: 0.123, 12.3, 1,234."""
     decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0

@@ -102,6 +102,10 @@ def _figures(run: str, device: Device | None, level: str) -> None:
         st.metric("Device activities", formatting.count(total.activities))
     names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
     st.markdown(formatting.top_line(names))
+    if (top["percent"] > 100).any():
+        st.caption("Activities overlap on this device, so that their shares add up to over 100%.")
+    if (top["name"] == "(no op)").any():
+        st.caption("**(no op)**: the trace links no operator to these; rank by kernel to see them.")
 
 
 def _ranking(run: str, device: Device | None, level: str, search: str) -> None:

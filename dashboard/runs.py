@@ -61,7 +61,7 @@ def _filters() -> tuple[str, str | None]:
     labels = sorted(f"{tag['key']}={tag['value']}" for tag in tags)
     left, right = st.columns([3, 2]) if labels else (st.container(), None)
     with left:
-        search = selection.search("name, model, mode, device or tag")
+        search = selection.search("name, model, mode, device or tag", key="find")
     if right is None:
         return search, None
     with right:

@@ -53,10 +53,10 @@ def pick_runs(run_ids: Sequence[str]) -> list[str]:
     return [str(run) for run in picked]
 
 
-def search(placeholder: str) -> str:
-    """A box for text to look for; the URL carries it."""
+def search(placeholder: str, key: str = "q") -> str:
+    """A box for text to look for; the URL carries it under `key`."""
     text = st.text_input(
-        "Search", key="q", bind="query-params", placeholder=placeholder, icon=":material/search:"
+        "Search", key=key, bind="query-params", placeholder=placeholder, icon=":material/search:"
     )
     return text or ""
 

@@ -77,8 +77,8 @@ def zoom(since: int, until: int) -> None:
     """Puts a stretch into the URL; the timeline draws it. Ignores what is too short to draw."""
     if until - since < SHORTEST:
         return
-    st.query_params["from"] = str(since)
-    st.query_params["to"] = str(until)
+    # In one step, or the browser's Back would stop between the two.
+    st.query_params.update({"from": str(since), "to": str(until)})
 
 
 def _stretch(whole: int) -> tuple[int, int]:
@@ -104,14 +104,22 @@ def _zoom_out(run: str, device: Device, since: int, until: int, whole: int) -> N
             zoom(begin, begin + wider)
 
     def whole_again() -> None:
-        st.query_params.pop("from", None)
-        st.query_params.pop("to", None)
+        kept = {
+            key: st.query_params.get_all(key)
+            for key in st.query_params
+            if key not in ("from", "to")
+        }
+        st.query_params.from_dict(kept)
 
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"{run}-{device.label}"
+        ends = [
+            formatting.position(at, length) if zoomed else formatting.duration(at)
+            for at in (since, until)
+        ]
         st.markdown(
-            f"{formatting.duration(length)} from {formatting.duration(since)} "
-            f"to {formatting.duration(until)} of {formatting.duration(whole)}"
+            f"{formatting.duration(length)} from {ends[0]} to {ends[1]} "
+            f"of {formatting.duration(whole)}"
         )
         st.button(
             "Zoom out",

@@ -3,6 +3,9 @@
 Settings alone do not make a DuckDB connection read-only: `allowed_directories` permits writing
 where it permits reading, and a COPY inside a WITH counts as a SELECT. So the syntax tree of a
 statement is checked before anything of it is bound, and its plan before it is run.
+
+DuckDB looks at the limits between vectors of rows: a query that builds one giant value, such as
+`list_sort(range(200000000))`, passes both until that value is made.
 """
 
 import io
@@ -69,10 +72,17 @@ class Result:
     seconds: float
 
     def frame(self) -> "pd.DataFrame":
-        """The rows as a pandas DataFrame; integers stay integers where some are null."""
+        """The rows as a pandas DataFrame, written out as text where pandas has no type for them.
+
+        Integers stay integers where some are null.
+        """
         import pandas as pd
 
-        return self.table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        table = _with_text(self.table, _has_no_pandas_type)
+        try:
+            return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        except (ValueError, OverflowError):  # dates beyond Python's
+            return _with_text(table, pa.types.is_temporal).to_pandas()
 
     def csv(self) -> bytes:
         """The rows as CSV; lists, structs and maps as JSON."""
@@ -226,6 +236,15 @@ def _narrow(table: pa.Table) -> pa.Table:
     return table
 
 
+def _has_no_pandas_type(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_nested(kind)
+        or pa.types.is_union(kind)
+        or pa.types.is_binary(kind)
+        or _is_interval(kind)
+    )
+
+
 def _is_interval(kind: pa.DataType) -> bool:
     return bool(pa.types.is_interval(kind))
 
@@ -234,7 +253,13 @@ def _with_text(table: pa.Table, is_meant: Callable[[pa.DataType], bool]) -> pa.T
     """The table with some columns as text: JSON, or what Python prints where JSON has no form."""
     for index, field in enumerate(table.schema):
         if is_meant(field.type):
-            values = table.column(index).to_pylist(maps_as_pydicts="lossy")
-            text = [None if v is None else json.dumps(v, default=str) for v in values]
+            text = [None if not v.is_valid else _text(v) for v in table.column(index)]
             table = table.set_column(index, field.name, pa.array(text, pa.string()))
     return table
+
+
+def _text(value: pa.Scalar) -> str:
+    try:
+        return json.dumps(value.as_py(maps_as_pydicts="lossy"), default=str)
+    except (ValueError, OverflowError, pa.ArrowException):
+        return str(value.cast(pa.string()))

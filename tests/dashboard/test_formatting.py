@@ -119,3 +119,10 @@ def test_macros_are_called_with_literals():
 
 def test_a_quote_cannot_end_a_literal():
     assert inline("'; DROP VIEW runs; --") == "'''; DROP VIEW runs; --'"
+
+
+def test_positions_tell_the_ends_of_a_stretch_apart():
+    assert formatting.position(421_250_123, 151_000) == "421.25 ms"
+    assert formatting.position(421_401_123, 151_000) == "421.40 ms"
+    assert formatting.position(421_250_123, 1_500) == "421.2501 ms"
+    assert formatting.position(421_250_123, 500_000_000) == "421 ms"

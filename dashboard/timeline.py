@@ -104,12 +104,8 @@ def _zoom_out(run: str, device: Device, since: int, until: int, whole: int) -> N
             zoom(begin, begin + wider)
 
     def whole_again() -> None:
-        kept = {
-            key: st.query_params.get_all(key)
-            for key in st.query_params
-            if key not in ("from", "to")
-        }
-        st.query_params.from_dict(kept)
+        st.query_params.pop("from", None)
+        st.query_params.pop("to", None)
 
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"{run}-{device.label}"

@@ -72,7 +72,7 @@ def test_runs_are_searched_and_the_link_reopens_the_search(tab, address):
     search = search_box(tab)
     search.fill("resnet")
     search.press("Enter")
-    wait_for_query(tab, "q", "resnet")
+    wait_for_query(tab, "find", "resnet")
     expect(table(tab).locator("tbody tr")).to_have_count(2)
     tab.goto(tab.url)
     expect(search_box(tab)).to_have_value("resnet")

@@ -176,7 +176,7 @@ def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, tmp_path
             (copy / file.name).hardlink_to(file)
     assert len(app(tmp_path / "store", "runs").dataframe[0].value) == 300
     started = time.perf_counter()
-    page = app(tmp_path / "store", "runs", q="copy_123", run="copy_299-0000012b")
+    page = app(tmp_path / "store", "runs", find="copy_123", run="copy_299-0000012b")
     assert list(page.dataframe[0].value["run_id"]) == ["copy_123-0000007b"]
     assert time.perf_counter() - started < 5
 

@@ -30,10 +30,16 @@ WHERE launch_ns IS NOT NULL
 GROUP BY run_id, op
 ORDER BY launches DESC
 LIMIT 20""",
-    "What was not stored, and why": """\
-SELECT run_id, path, events, complete, not_stored, warnings
+    "Files that are damaged or odd": """\
+SELECT run_id, path, status, events, dropped, warnings
 FROM sources
-WHERE complete < events OR len(warnings) > 0""",
+WHERE len(warnings) > 0""",
+    "Instants, flows, counters": """\
+SELECT run_id, phase, category, name, count(*) AS events
+FROM other_events
+GROUP BY ALL
+ORDER BY events DESC
+LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
 SHOWN_ROWS = 1_000

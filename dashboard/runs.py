@@ -127,9 +127,9 @@ def _without_news(frame: pd.DataFrame) -> list[str]:
 
 def _sources(picked: Sequence[str]) -> None:
     st.subheader("Files")
-    st.caption("What each run was read from, and what of it was not stored.")
+    st.caption("What each run was read from, and what of it could not be kept.")
     query = select(
-        "run_id, path, kind, rank, status, bytes, events, complete, not_stored, warnings",
+        "run_id, path, kind, rank, status, bytes, events, complete, other, dropped, warnings",
         "sources",
         {"run_id": picked},
         order_by="run_id, source_id",
@@ -137,10 +137,8 @@ def _sources(picked: Sequence[str]) -> None:
     frame = store.rows(query)
     tables.show(
         frame.assign(
-            not_stored=[
-                ", ".join(f"{why}: {n:,}" for why, n in (reasons or {}).items())
-                for reasons in frame.not_stored
-            ],
+            other=[_counts(counts) for counts in frame.other],
+            dropped=[_counts(counts) for counts in frame.dropped],
             warnings=["; ".join(said) for said in frame.warnings],
         ),
         "sources",
@@ -148,3 +146,7 @@ def _sources(picked: Sequence[str]) -> None:
         hidden=["run_id"] if len(picked) == 1 else [],
     )
     behind.show(query)
+
+
+def _counts(counts: dict[str, int] | None) -> str:
+    return ", ".join(f"{what}: {n:,}" for what, n in (counts or {}).items())

@@ -124,8 +124,11 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
             format('{:,} bytes', bytes), format('{:,} events', events),
             format('{:,} rows', complete),
-            'not stored: ' || nullif(array_to_string(list_transform(
-                map_entries(not_stored), LAMBDA entry: format('{:,} ', entry.value) || entry.key
+            nullif(array_to_string(list_transform(
+                map_entries(other), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
+            ), ', '), ''),
+            'dropped: ' || nullif(array_to_string(list_transform(
+                map_entries(dropped), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
             ), ', '), '')), warnings
         FROM sources WHERE run_id = $1 ORDER BY source_id
         """,

@@ -22,9 +22,9 @@ from ingest.staging import stage_trace
 MEMORY_LIMIT = "512MB"
 NORMALISE = (
     "load/names",
-    "load/nested",
     "load/overlapping",
     "load/complete",
+    "tables/other_events",
     "load/spans",
 )
 NORMALISE_NESTED = (
@@ -34,6 +34,7 @@ NORMALISE_NESTED = (
     "load/launching_ops",
     "tables/kernels",
     "tables/ops",
+    "load/event_steps",
     "tables/events",
     "load/islands",
     "tables/device_time",
@@ -44,7 +45,6 @@ NORMALISE_NESTED = (
     "tables/runs",
 )
 ORDER = {
-    "events": "source_id, pid, tid, start_ns, event_id",
     "ops": "source_id, pid, tid, start_ns, event_id",
     "kernels": "source_id, device, start_ns, event_id",
     "bubbles": "source_id, device, start_ns",
@@ -94,7 +94,8 @@ def write_run(
             order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
             target = sql.quoted(directory / f"{table.name}.parquet")
             connection.execute(
-                f"COPY (FROM {table.name} {order}) TO {target} (FORMAT parquet, COMPRESSION zstd)"
+                f"COPY (FROM {table.name} {order}) TO {target} "
+                "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
             )
 
 
@@ -142,7 +143,7 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
 def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
         "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
-        "map($10::VARCHAR[], $11::BIGINT[]), $12, $13, $14)",
+        "map($10::VARCHAR[], $11::BIGINT[]), map($12::VARCHAR[], $13::BIGINT[]), $14, $15, $16)",
         [
             [
                 source.source_id,
@@ -154,8 +155,10 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
                 source.sha256,
                 source.events,
                 source.complete,
-                list(source.not_stored),
-                list(source.not_stored.values()),
+                list(source.other),
+                list(source.other.values()),
+                list(source.dropped),
+                list(source.dropped.values()),
                 source.status,
                 source.warnings,
                 json.dumps(redact(source.metadata)),

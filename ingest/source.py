@@ -19,7 +19,8 @@ class Source:
     json_bytes: int | None = None
     events: int | None = None
     complete: int | None = None
-    not_stored: dict[str, int] = field(default_factory=dict)
+    other: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None

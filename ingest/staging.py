@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import chain, islice
 from typing import Any
@@ -15,6 +16,10 @@ from ingest.source import Source
 
 BETWEEN = re.compile(rb"[\s,]+")
 CONTROL = re.compile(r"[\x00-\x1f]")
+NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
+    r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
+)
+BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 
 
 def stage_trace(
@@ -57,36 +62,45 @@ def _repair(connection: duckdb.DuckDBPyConnection, source: Source, trace: Kineto
     what can be read of it replaces it.
     """
     rejected = connection.execute(
-        "SELECT ordinal, byte_offset, rejected_end FROM staged "
-        "WHERE source_id = $1 AND rejected_end IS NOT NULL ORDER BY ordinal",
+        "SELECT event_id % 1_000_000_000_000 AS ordinal, (args ->> 'from_byte')::BIGINT, "
+        "(args ->> 'to_byte')::BIGINT FROM staged "
+        "WHERE source_id = $1 AND phase IS NULL ORDER BY ordinal",
         [source.source_id],
     ).fetchall()
     if not rejected:
         return
     spans = [(offset, _neighbours_end(rejected, i)) for i, (_, offset, _) in enumerate(rejected)]
     events: list[dict[str, Any]] = []
+    repaired: Counter[str] = Counter()
     lost: list[int] = []
     read_to = 0
     for (ordinal, offset, end), content in zip(rejected, trace.slices(spans), strict=True):
         read_to = max(read_to, offset)
         while read_to < end:
             own, beyond = content[read_to - offset : end - offset], content[read_to - offset :]
-            length, event = _first_event(own) or _first_event(beyond) or (0, None)
+            length, event, fault = (
+                _first_event(own) or _first_event(beyond) or _requoted_event(own) or (0, "", "")
+            )
             if not length:
                 lost.append(offset)
                 break
             if event:
                 events.append({"ordinal": ordinal, "offset": read_to, "event": event})
                 ordinal = trace.pieces + len(events)  # of a further event in the same piece
+            if fault:
+                repaired[fault] += 1
             read_to += length
     connection.execute(
-        "DELETE FROM staged WHERE source_id = $1 AND rejected_end IS NOT NULL "
-        "AND NOT list_contains($2, byte_offset)",
+        "DELETE FROM staged WHERE source_id = $1 AND phase IS NULL "
+        "AND NOT list_contains($2, (args ->> 'from_byte')::BIGINT)",
         [source.source_id, lost],
     )
     if events:
         table = pa.Table.from_pylist(events).cast(EVENT_SCHEMA)
         _parse(connection, source.source_id, table.to_reader())
+    source.warnings += [
+        f"{_pieces(count, 'event')} repaired: {fault}" for fault, count in repaired.items()
+    ]
     if lost:
         source.warnings.append(
             f"{_pieces(len(lost))} of traceEvents no event and left out, "
@@ -106,13 +120,13 @@ def _neighbours_end(rejected: list[tuple[int, int, int]], place: int) -> int:
     return rejected[last][2]
 
 
-def _first_event(content: bytes) -> tuple[int, str | None] | None:
-    """How many bytes the event takes that `content` begins with, and its text.
+def _first_event(content: bytes) -> tuple[int, str, str] | None:
+    """How many bytes the event takes that `content` begins with, its text, and what was mended.
 
     Bytes between events count without a text; None for what cannot be read.
     """
     if between := BETWEEN.match(content):
-        return between.end(), None
+        return between.end(), "", ""
     text = content.decode("utf-8", "surrogateescape")
     try:
         event, end = DECODER.raw_decode(text)
@@ -122,7 +136,17 @@ def _first_event(content: bytes) -> tuple[int, str | None] | None:
         return None
     found = text[:end]
     clean = CONTROL.sub(" ", found.encode("utf-8", "replace").decode())
-    return len(found.encode("utf-8", "surrogateescape")), clean
+    same = repr(DECODER.decode(clean)) == repr(event)  # by repr, because NaN is not NaN
+    fault = "" if same else "characters that JSON does not allow"
+    return len(found.encode("utf-8", "surrogateescape")), clean, fault
+
+
+def _requoted_event(content: bytes) -> tuple[int, str, str] | None:
+    """The event that `content` is once the quotes in its name are escaped, as torch leaves them."""
+    text = content.decode("utf-8", "surrogateescape")
+    mended, count = NAME.subn(lambda m: m[1] + BARE_QUOTE.sub(r'\1\\"', m[2]) + m[3], text, count=1)
+    found = _first_event(mended.encode("utf-8", "surrogateescape")) if count else None
+    return found and (len(content), found[1], "quotes in its name were not escaped")
 
 
 def _pieces(count: int, noun: str = "piece") -> str:
@@ -130,18 +154,18 @@ def _pieces(count: int, noun: str = "piece") -> str:
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Every event of the file is a row of `events` or counted here with its reason."""
+    """Every event of the file is a row of `events` or `other_events`, or counted as dropped."""
     reasons = connection.execute(
         """
         SELECT
             CASE
-                WHEN rejected_end IS NOT NULL THEN 'no event'
+                WHEN side IS NOT NULL THEN 'complete'
+                WHEN phase IS NULL THEN 'no event'
                 WHEN phase <> 'X' THEN 'phase ' || phase
                 WHEN name IS NULL THEN 'complete event without a name'
                 WHEN relative_ns IS NULL THEN 'complete event without a valid ts'
                 WHEN dur_ns IS NULL THEN 'complete event without a valid dur'
-                WHEN dur_ns < 0 THEN 'complete event with a negative dur'
-                ELSE 'complete'
+                ELSE 'complete event with a negative dur'
             END AS reason,
             count(*)
         FROM staged
@@ -154,9 +178,10 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     counts = dict(reasons)
     source.events = sum(counts.values())
     source.complete = counts.pop("complete", 0)
-    source.not_stored = counts
+    source.dropped = {reason: counts.pop(reason) for reason in ("no event",) if reason in counts}
+    source.other = counts
     source.warnings += [
-        f"{_pieces(count, 'event')} left out: {reason}"
+        f"{_pieces(count, 'event')} kept in other_events only: {reason}"
         for reason, count in counts.items()
         if reason.startswith("complete event")
     ]

@@ -12,7 +12,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
 HEAD_BYTES = 1 << 20
 CHUNK_BYTES = 16 << 10
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 4 << 20
 
 
 def blocks(file: BinaryIO) -> Iterator[bytes]:

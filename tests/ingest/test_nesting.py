@@ -6,7 +6,6 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import sql
 from ingest.nesting import nest
 
 Span = tuple[int, int, int]  # start, length, lane
@@ -32,17 +31,16 @@ def stack_rule(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
 
 def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
     with duckdb.connect() as connection:
-        connection.execute(sql.script("load/nested"))
         connection.execute(
-            "CREATE TABLE spans (lane INTEGER, span_id BIGINT, start_ns BIGINT, end_ns BIGINT, "
-            "nest_end_ns BIGINT, event_index BIGINT)"
+            "CREATE TABLE spans (lane INTEGER, event_id BIGINT, start_ns BIGINT, end_ns BIGINT, "
+            "event_index BIGINT)"
         )
         connection.executemany(
-            "INSERT INTO spans VALUES ($1, $2, $3, $4, $4, 0)",
+            "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
             [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
         )
         nest(connection, "spans", "result")
-        rows = connection.sql("SELECT span_id, depth, parent_id FROM result").fetchall()
+        rows = connection.sql("SELECT event_id, depth, parent_id FROM result").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
 

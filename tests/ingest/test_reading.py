@@ -107,8 +107,10 @@ def test_numbers_that_are_no_times_are_counted(number: str, traces: Any) -> None
     bad_dur = json.dumps(x("bad", 1, 77)).replace("77", number)
     connection = traces.add(f"[{bad_ts}, {good}, {bad_dur}]")
     assert connection.sql("SELECT name FROM events").fetchall() == [("good",)]
-    [(counted,)] = connection.sql("SELECT not_stored FROM sources").fetchall()
+    [(counted,)] = connection.sql("SELECT other FROM sources").fetchall()
     assert sum(counted.values()) == 2
+    kept = connection.sql("SELECT event FROM other_events ORDER BY event_id").fetchall()
+    assert [json.loads(event) for (event,) in kept] == [json.loads(bad_ts), json.loads(bad_dur)]
 
 
 def test_arguments_are_kept_whole(traces: Any) -> None:
@@ -190,16 +192,29 @@ def test_a_damaged_compressed_file_keeps_what_comes_before(samples: Path, tmp_pa
 
 
 def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
-    broken = json.dumps(EVENTS).replace('"short"', '"sh"ort"')
+    broken = json.dumps(EVENTS).replace('"short"', "sh")
     connection = traces.add(broken)
     assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
         (ODD_NAME,),
         ("last",),
     ]
-    [(not_stored, warnings)] = connection.sql("SELECT not_stored, warnings FROM sources").fetchall()
-    assert not_stored == {"phase M": 1, "no event": 1}
-    offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": "sh')
+    [(other, dropped, warnings)] = connection.sql(
+        "SELECT other, dropped, warnings FROM sources"
+    ).fetchall()
+    assert (other, dropped) == ({"phase M": 1}, {"no event": 1})
+    offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": sh')
     assert warnings == [f"1 piece of traceEvents no event and left out, the first at byte {offset}"]
+
+
+def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(traces: Any) -> None:
+    broken = json.dumps(EVENTS, indent=1).replace('"short"', '"sh"o\trt \\\\" \\""')
+    connection = traces.add(broken)
+    assert connection.sql("SELECT name FROM events WHERE start_ns = 2000").fetchall() == [
+        ('sh"o rt \\" "',)
+    ]
+    assert connection.sql("SELECT events, dropped, warnings FROM sources").fetchall() == [
+        (4, {}, ["1 event repaired: quotes in its name were not escaped"])
+    ]
 
 
 def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
@@ -210,7 +225,7 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
         {"ph": "X", "name": "null dur", "ts": 1, "dur": None, "pid": 1, "tid": 1},
         {"ph": "X", "name": "negative", "ts": 1, "dur": -1, "pid": 1, "tid": 1},
     ]
-    rows = traces.add(events).sql("SELECT events, complete, not_stored FROM sources").fetchall()
+    rows = traces.add(events).sql("SELECT events, complete, other FROM sources").fetchall()
     reasons = ["a name", "a valid ts", "a valid dur"]
     counted = {f"complete event without {reason}": 1 for reason in reasons}
     assert rows == [(5, 1, {**counted, "complete event with a negative dur": 1})]
@@ -255,5 +270,6 @@ def test_malformed_files_of_torch_itself_are_read(name: str, samples: Path, tmp_
     [source] = ingest.Store(tmp_path / "store").add(path).sources
     assert source.status == "ok"
     assert source.complete > 0
-    assert source.events == source.complete + sum(source.not_stored.values())
+    assert source.events == source.complete + sum(source.other.values())
+    assert source.dropped == {}
     assert "baseTimeNanoseconds" in source.metadata

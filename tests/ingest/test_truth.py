@@ -117,9 +117,12 @@ def test_rankings_lose_no_device_time(store_of_samples: duckdb.DuckDBPyConnectio
 def test_every_event_is_a_row_or_counted(store_of_samples: duckdb.DuckDBPyConnection) -> None:
     wrong = store_of_samples.sql(
         """
-        SELECT path, events, complete, not_stored, warnings FROM sources
-        WHERE events <> complete + list_sum(map_values(not_stored)) OR status <> 'ok'
+        SELECT path, events, complete, other, dropped, warnings FROM sources
+        WHERE status <> 'ok' OR cardinality(dropped) > 0
+            OR events <> complete + coalesce(list_sum(map_values(other)), 0)
             OR complete <> (SELECT count(*) FROM events WHERE events.run_id = sources.run_id)
+            OR coalesce(list_sum(map_values(other)), 0)
+            <> (SELECT count(*) FROM other_events AS o WHERE o.run_id = sources.run_id)
         """
     ).fetchall()
     assert wrong == []

@@ -1,29 +1,27 @@
 -- What each category of a trace is today: older and other accelerators' names beside CUDA's.
--- One row: a category as recorded.
---
--- side is `host` (runs on a thread, nests) or `device` (device time); any other category is an
--- `annotation`, which is neither.
-CREATE TABLE categories AS
-SELECT * FROM (
-    VALUES
-    ('cpu_op', 'cpu_op', 'host'),
-    ('Operator', 'cpu_op', 'host'),
-    ('user_annotation', 'user_annotation', 'host'),
-    ('python_function', 'python_function', 'host'),
-    ('cuda_runtime', 'cuda_runtime', 'host'),
-    ('Runtime', 'cuda_runtime', 'host'),
-    ('mtia_runtime', 'cuda_runtime', 'host'),
-    ('xpu_runtime', 'cuda_runtime', 'host'),
-    ('glow_runtime', 'cuda_runtime', 'host'),
-    ('privateuse1_runtime', 'cuda_runtime', 'host'),
-    ('cuda_driver', 'cuda_driver', 'host'),
-    ('privateuse1_driver', 'cuda_driver', 'host'),
-    ('kernel', 'kernel', 'device'),
-    ('Kernel', 'kernel', 'device'),
-    ('mtia_ccp_events', 'kernel', 'device'),
-    ('hpu_op', 'kernel', 'device'),
-    ('gpu_memcpy', 'gpu_memcpy', 'device'),
-    ('Memcpy', 'gpu_memcpy', 'device'),
-    ('gpu_memset', 'gpu_memset', 'device'),
-    ('Memset', 'gpu_memset', 'device')
-) AS mapping (recorded, category, side);
+CREATE MACRO category_today(recorded) AS CASE
+    WHEN recorded IN ('python_function', 'user_annotation', 'kernel') THEN recorded
+    WHEN recorded = 'Operator' THEN 'cpu_op'
+    WHEN
+        recorded IN (
+            'Runtime', 'mtia_runtime', 'xpu_runtime', 'glow_runtime', 'privateuse1_runtime'
+        )
+        THEN 'cuda_runtime'
+    WHEN recorded = 'privateuse1_driver' THEN 'cuda_driver'
+    WHEN recorded IN ('Kernel', 'mtia_ccp_events', 'hpu_op') THEN 'kernel'
+    WHEN recorded = 'Memcpy' THEN 'gpu_memcpy'
+    WHEN recorded = 'Memset' THEN 'gpu_memset'
+    ELSE recorded
+END;
+
+-- Where a category of today runs: on a thread of the `host`, where it nests, or on a `device`, as
+-- its device time; any other is an `annotation`, which is neither.
+CREATE MACRO side(category) AS CASE
+    WHEN
+        category IN (
+            'python_function', 'cpu_op', 'user_annotation', 'cuda_runtime', 'cuda_driver'
+        )
+        THEN 'host'
+    WHEN category IN ('kernel', 'gpu_memcpy', 'gpu_memset') THEN 'device'
+    ELSE 'annotation'
+END;

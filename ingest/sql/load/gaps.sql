@@ -57,7 +57,7 @@ WHERE gaps.launch_ns > gaps.from_ns;
 CREATE TABLE launching_spans AS
 SELECT
     gap_lanes.lane,
-    host_spans.span_id,
+    host_spans.event_id AS span_id,
     host_spans.start_ns,
     host_spans.end_ns
 FROM host_spans

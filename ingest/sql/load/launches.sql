@@ -23,17 +23,8 @@ by_correlation AS (
 ),
 
 flow_ends AS (
-    SELECT
-        staged.source_id,
-        staged.id,
-        staged.category,
-        staged.phase,
-        staged.pid,
-        staged.tid,
-        sources.base_ns + staged.relative_ns AS time_ns
-    FROM staged
-    INNER JOIN staged_sources AS sources USING (source_id)
-    WHERE staged.phase IN ('s', 'f') AND staged.category IS DISTINCT FROM 'fwdbwd'
+    SELECT * FROM other_events
+    WHERE phase IN ('s', 'f') AND category IS DISTINCT FROM 'fwdbwd'
 ),
 
 by_flow AS (

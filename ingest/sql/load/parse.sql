@@ -4,66 +4,106 @@
 -- (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
 -- behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065) and
 -- durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
+--
+-- Nothing an event carries is lost: what has no column here joins the arguments of a complete
+-- event, and of any other event the whole text stands in their place. The profiler's Python
+-- frames, most of a large trace, carry nothing else and are not searched for it.
 INSERT INTO staged
 WITH
-valid AS (
+parsed AS (
     SELECT
         ordinal,
         "offset",
         event,
-        CASE WHEN json_valid(event) THEN from_json(event, '{
+        try(from_json(event, '{
             "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR",
             "tid": "VARCHAR", "id": "VARCHAR", "ts": "DOUBLE", "dur": "DOUBLE", "args": "JSON"
-        }') END AS e
+        }')) AS e
     FROM pieces
 ),
 
-parsed AS (
+timed AS (
     SELECT
-        *,
-        CASE
-            WHEN e.args IS NOT NULL AND json_type(e.args) = 'OBJECT' THEN from_json(e.args, '{
-                "Ev Idx": "BIGINT", "correlation": "BIGINT", "External id": "BIGINT"
-            }')
-        END AS a,
+        ordinal,
+        "offset",
+        event,
+        e.ph AS phase,
+        e.cat AS recorded_category,
+        category_today(e.cat) AS category,
+        e.name,
+        e.pid,
+        e.tid,
+        e.id,
+        e.args::VARCHAR AS args,
+        coalesce(e.name, e.ts::VARCHAR) IS NOT NULL
+        AND length(e.ph) = 1 AND (e.ph BETWEEN 'A' AND 'z' OR e.ph IN ('(', ')')) AS is_event,
         CASE
             WHEN abs(e.ts) >= 9e12
                 THEN list_filter(
                     regexp_extract_all(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1),
                     LAMBDA digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
                 )[1]
-        END AS exact_us
-    FROM valid
+        END AS exact_us,
+        CASE
+            WHEN abs(e.ts) < 3e15
+                THEN coalesce(
+                    round(exact_us::DECIMAL(38, 6) * 1000)::BIGINT, round(e.ts * 1000)::BIGINT
+                )
+        END AS relative_ns,
+        CASE WHEN abs(e.dur) < 1e12 THEN round(e.dur * 1000)::BIGINT END AS dur_ns
+    FROM parsed
+),
+
+detailed AS (
+    SELECT
+        *,
+        is_event AND phase = 'X' AND name IS NOT NULL AND relative_ns IS NOT NULL AND dur_ns >= 0
+            AS is_complete,
+        CASE WHEN args[1] = '{' THEN from_json(args, '{
+            "Ev Idx": "BIGINT", "correlation": "BIGINT", "External id": "BIGINT"
+        }') END AS a,
+        CASE
+            WHEN
+                is_complete
+                AND (category IS DISTINCT FROM 'python_function')
+                AND NOT list_has_all(
+                    ['ph', 'cat', 'name', 'pid', 'tid', 'ts', 'dur', 'args'], json_keys(event)
+                )
+                THEN json_merge_patch(event, '{
+                    "ph": null, "cat": null, "name": null, "pid": null, "tid": null, "ts": null,
+                    "dur": null, "args": null
+                }')::VARCHAR
+        END AS more
+    FROM timed
 )
 
 SELECT
     $source_id AS source_id,
-    ordinal,
-    e.ph AS phase,
-    e.cat AS category,
-    e.name,
-    e.pid,
-    e.tid,
-    e.id,
-    CASE
-        WHEN abs(e.ts) < 3e15
-            THEN coalesce(
-                round(exact_us::DECIMAL(38, 6) * 1000)::BIGINT, round(e.ts * 1000)::BIGINT
-            )
-    END AS relative_ns,
-    CASE WHEN abs(e.dur) < 1e12 THEN round(e.dur * 1000)::BIGINT END AS dur_ns,
+    $source_id::BIGINT * 1_000_000_000_000 + ordinal AS event_id,
+    CASE WHEN is_event THEN phase END AS phase,
+    CASE WHEN is_complete THEN side(category) END AS side,
+    category,
+    CASE WHEN category <> recorded_category THEN recorded_category END AS older_category,
+    name,
+    pid,
+    tid,
+    id,
+    relative_ns,
+    dur_ns,
     a."Ev Idx" AS event_index,
     a.correlation,
     CASE
-        WHEN e.cat IN ('Runtime', 'Kernel', 'Memcpy', 'Memset')  -- 2021 wrote it in lower case
-            THEN try_cast(e.args ->> '$."external id"' AS BIGINT)
+        WHEN recorded_category IN ('Runtime', 'Kernel', 'Memcpy', 'Memset')
+            THEN try_cast(args::JSON ->> '$."external id"' AS BIGINT)  -- as 2021 wrote it
         ELSE a."External id"
     END AS external_id,
-    e.args,
-    "offset" AS byte_offset,
     CASE
-        WHEN coalesce(e.name, e.ts::VARCHAR) IS NOT NULL AND regexp_matches(e.ph, '^[A-Za-z()]$')
-            THEN NULL
-        ELSE "offset" + strlen(event)
-    END AS rejected_end
-FROM parsed;
+        WHEN is_event IS NOT TRUE
+            THEN json_object('from_byte', "offset", 'to_byte', "offset" + strlen(event))
+        WHEN is_complete IS NOT TRUE THEN json(event)
+        WHEN more IS NULL THEN args
+        WHEN args IS NULL OR args = '{}' THEN more
+        WHEN args[1] = '{' THEN concat('{', args[2:-2], ',', more[2:])
+        ELSE concat('{"args":', args, ',', more[2:])
+    END AS args
+FROM detailed;

@@ -1,9 +1,15 @@
 -- Events as they stand in the files, before any meaning is given to them.
+-- One row: an event, or a piece of the file that is none (phase is null, and args say where it is).
+--
+-- An event that is complete (phase X, with a name, a time and a duration) has a side; of any other
+-- one the args are its whole text.
 CREATE TABLE staged (
     source_id INTEGER,
-    ordinal BIGINT,
+    event_id BIGINT,
     phase VARCHAR,
-    category VARCHAR,
+    side VARCHAR,  -- where it ran: host, device or annotation
+    category VARCHAR,  -- in today's names
+    older_category VARCHAR,  -- as recorded, where that is another
     name VARCHAR,
     pid VARCHAR,
     tid VARCHAR,
@@ -13,9 +19,7 @@ CREATE TABLE staged (
     event_index BIGINT,
     correlation BIGINT,
     external_id BIGINT,
-    args JSON,
-    byte_offset BIGINT,
-    rejected_end BIGINT  -- where the piece ends, for one that is no event by itself
+    args JSON
 );
 
 -- Input files as far as the SQL needs them; `base_ns` is what the file's times count from.

@@ -19,14 +19,9 @@
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
 -- args               everything else the event carried (JSON)
-CREATE TABLE events AS
-WITH children AS (
-    SELECT host_nest.parent_id AS event_id, sum(nest_end_ns - start_ns)::BIGINT AS dur_ns
-    FROM host_nest
-    WHERE host_nest.parent_id IS NOT NULL
-    GROUP BY host_nest.parent_id
-)
-
+--
+-- A view, so that rows of this size are written once, to their file.
+CREATE VIEW events AS
 SELECT
     complete.source_id,
     complete.rank,
@@ -40,17 +35,11 @@ SELECT
     complete.dur_ns,
     host_nest.depth,
     host_nest.parent_id,
-    host_nest.nest_end_ns - host_nest.start_ns - coalesce(children.dur_ns, 0) AS self_ns,
-    CASE
-        WHEN complete.side = 'device' THEN kernels.step
-        WHEN complete.start_ns < steps.start_ns + steps.dur_ns THEN steps.step
-    END AS step,
+    host_nest.self_ns,
+    event_steps.step,
     complete.correlation,
     complete.external_id,
     complete.args
 FROM complete
-LEFT JOIN host_nest ON complete.event_id = host_nest.span_id
-LEFT JOIN children ON complete.event_id = children.event_id
-LEFT JOIN kernels ON complete.event_id = kernels.event_id
-ASOF LEFT JOIN steps
-    ON complete.source_id = steps.source_id AND complete.start_ns >= steps.start_ns;
+LEFT JOIN host_nest ON complete.event_id = host_nest.event_id
+LEFT JOIN event_steps ON complete.event_id = event_steps.event_id;

@@ -25,13 +25,6 @@
 -- step             step in which it began
 CREATE TABLE ops AS
 WITH
-children AS (
-    SELECT parent_id AS span_id, sum(nest_end_ns - start_ns)::BIGINT AS dur_ns
-    FROM op_nest
-    WHERE parent_id IS NOT NULL
-    GROUP BY parent_id
-),
-
 launch_order AS (
     SELECT
         launches.lane,
@@ -80,7 +73,7 @@ SELECT
     op.dur_ns,
     op_nest.parent_id AS parent_op_id,
     op_nest.depth AS op_depth,
-    op_nest.nest_end_ns - op_nest.start_ns - coalesce(children.dur_ns, 0) AS self_ns,
+    op_nest.self_ns,
     CASE
         WHEN devices.source_id IS NOT NULL
             THEN
@@ -98,8 +91,7 @@ SELECT
     op_modules.module,
     CASE WHEN op.start_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step
 FROM op_args AS op
-INNER JOIN op_nest ON op.event_id = op_nest.span_id
-LEFT JOIN children ON op.event_id = children.span_id
+INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id

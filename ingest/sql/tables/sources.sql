@@ -11,7 +11,8 @@
 -- sha256      checksum of the file on disk
 -- events      events the file holds
 -- complete    of those, rows of `events`
--- not_stored  the others, counted by reason
+-- other       those that are rows of `other_events`, counted by what they are
+-- dropped     pieces of the file that are in neither, counted by reason
 -- status      ok, truncated (ended early), skipped (no reader for it) or failed (could not be read)
 -- warnings    what was odd, one sentence each
 -- meta        the file's own metadata, secrets redacted (JSON)
@@ -25,7 +26,8 @@ CREATE TABLE sources (
     sha256 VARCHAR,
     events BIGINT,
     complete BIGINT,
-    not_stored MAP (VARCHAR, BIGINT),
+    other MAP (VARCHAR, BIGINT),
+    dropped MAP (VARCHAR, BIGINT),
     status VARCHAR,
     warnings VARCHAR[],
     meta JSON

@@ -1,0 +1,34 @@
+-- Events that took no time: instants, flows, counters, metadata; and complete events without a name
+-- or a valid time. With `events`, all that a trace holds.
+-- One row: an event of an input file that is no row of `events`.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- event_id   number of the event, unique in the run: source_id × 10¹² + its place
+-- phase      the trace format's letter: i instant, s and f ends of a flow, C counter, M metadata, …
+-- category   what it is, in today's names (ac2g, fwdbwd, cpu_instant_event, …)
+-- name       name as recorded
+-- pid        process, or the device
+-- tid        thread, or the stream
+-- id         number shared by the ends of a flow
+-- time_ns    Unix time, ns; null where the event has no valid one
+-- event      the event as recorded (JSON)
+--
+-- A view, so that its rows are written once, to their file.
+CREATE VIEW other_events AS
+SELECT
+    staged.source_id,
+    sources.rank,
+    staged.event_id,
+    staged.phase,
+    staged.category,
+    staged.name,
+    staged.pid,
+    staged.tid,
+    staged.id,
+    sources.base_ns + staged.relative_ns AS time_ns,
+    staged.args AS event
+FROM staged
+INNER JOIN staged_sources AS sources ON staged.source_id = sources.source_id
+WHERE staged.side IS NULL AND staged.phase IS NOT NULL;

@@ -87,7 +87,7 @@ def write_query(
     except duckdb.Error as error:
         raise QueryError(str(error).strip()) from error
     if output_format == "parquet":
-        sys.stdout.buffer.write(Result(rows, True, 0).parquet())
+        sys.stdout.buffer.write(Result(rows).parquet())
     elif output_format == "csv":
         _write_csv(rows)
     elif output_format == "json":

@@ -168,17 +168,8 @@ def _on_screen(result: ingest.Result) -> pd.DataFrame:
     Integers that a browser cannot hold exactly become text.
     """
     frame = result.part(SHOWN_ROWS, SHOWN_COLUMNS).frame()
-    longest = min(LONGEST_CELL, SHOWN_CHARACTERS // max(1, frame.size))
     for column in frame.columns:
         values = frame[column]
         if pd.api.types.is_integer_dtype(values) and (values.abs() > EXACT).any():
             frame[column] = values.astype("string")
-        elif pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
-            frame[column] = values.map(lambda value: _clipped(value, longest))
-    return frame
-
-
-def _clipped(value: object, longest: int) -> object:
-    if isinstance(value, str) and len(value) > longest:
-        return value[:longest] + "…"
-    return value
+    return tables.clipped(frame, min(LONGEST_CELL, SHOWN_CHARACTERS // max(1, frame.size)))

@@ -175,6 +175,21 @@ def test_a_name_in_the_address_opens_its_details(tab, serve, store, runs, name):
     assert_harmless(tab)
 
 
+@pytest.mark.parametrize("name", NAMES[:5], ids=range(5))
+def test_tags_find_their_runs(app, store, runs, name):
+    page = app(store, "runs", tag=f"{name}={name}")
+    assert list(page.dataframe[0].value["run_id"]) == [runs[0]]
+
+
+def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
+    added = traces.store.add(
+        traces.write(events(["op", "other"], True)), ingest.RunLabels(tags={"$9": "="})
+    )
+    page = app(traces.store.path, "runs", tag="$9==")
+    assert list(page.dataframe[0].value["run_id"]) == [added.run_id]
+    assert "tags['$9'] = '='" in page.code[0].value
+
+
 def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, store):
     tab.goto(f"{serve(store)}/operators?{urlencode({'run': NAMES[0]})}")
     expect(tab.get_by_role("alert").first).to_contain_text(f"There is no run {NAMES[0]} in")

@@ -70,7 +70,7 @@ def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:
             alignment="right",
             width=RUN_PIXELS,
         )
-    styled = wide.style.format(
+    styled = tables.clipped(wide).style.format(
         {"name": formatting.short_name, **dict.fromkeys(runs, formatting.duration)},
         na_rep=formatting.NONE,
     )

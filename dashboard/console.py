@@ -1,5 +1,7 @@
 """Page SQL: a read-only console over the tables and views."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 import streamlit as st
 
@@ -43,7 +45,23 @@ LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
 SHOWN_ROWS = 1_000
+SHOWN_COLUMNS = 200
+SHOWN_CHARACTERS = 4_000_000  # of all cells together; downloads have all of them
+LONGEST_CELL = 1_000
+LONGEST_HEADING = 60
+LONGEST_ERROR = 2_000
 EXACT = 2**53  # integers beyond it lose digits in a browser
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a query, kept until there is another: other widgets draw the page again."""
+
+    query: str
+    store_state: str
+    result: ingest.Result | None = None
+    shown: pd.DataFrame | None = None
+    error: str = ""
 
 
 def page() -> None:
@@ -52,17 +70,23 @@ def page() -> None:
     console = store.console()
     st.caption(
         f"Ask the store anything. Read-only; a query may take {console.seconds:g} s and return "
-        f"{console.rows:,} rows."
+        f"{console.rows:,} rows or {formatting.size(console.size)}."
     )
     editor, side = st.columns([5, 2], gap="medium")
     with side:
         schema.browser()
     with editor:
-        text = _editor()
-        _answer(console, text)
+        text, again = _editor()
+        answer = _answer(console, text, again)
+        if answer.result is None or answer.shown is None:
+            _say(answer.error)
+        else:
+            _show(answer.result, answer.shown)
 
 
-def _editor() -> str:
+def _editor() -> tuple[str, bool]:
+    """The query, and whether it is to be run even if it is the one that ran last."""
+
     def take_example() -> None:
         if chosen := st.session_state["example"]:
             st.session_state["sql"] = EXAMPLES[chosen]
@@ -78,7 +102,9 @@ def _editor() -> str:
         placeholder="SELECT … FROM op_ranking WHERE …",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Run", type="primary", icon=":material/play_arrow:", help="Or Ctrl+Enter.")
+        again = st.button(
+            "Run", type="primary", icon=":material/play_arrow:", help="Or Ctrl+Enter."
+        )
         st.selectbox(
             "Examples",
             list(EXAMPLES),
@@ -89,40 +115,67 @@ def _editor() -> str:
             label_visibility="collapsed",
             width=320,
         )
-    return text or ""
+    return text or "", again
 
 
-def _answer(console: ingest.Console, text: str) -> None:
-    try:
-        with st.spinner("Running …", show_time=True):
+def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
+    state = str(st.session_state["store_state"])
+    kept: Answer | None = st.session_state.get("answer")
+    if kept and not again and (kept.query, kept.store_state) == (text, state):
+        return kept
+    with st.spinner("Running …", show_time=True):
+        try:
             result = console.query(text)
-    except ingest.QueryError as error:
-        message = str(error)
-        if "\n" in message:  # the database's own words point at a place in the query
-            st.error("That is no valid query.", icon=":material/error:")
-            st.code(message, language=None, wrap_lines=True)
-        else:
-            st.error(formatting.literal(message), icon=":material/block:")
-        return
-    count = result.table.num_rows
+            answer = Answer(text, state, result, _on_screen(result))
+        except ingest.QueryError as error:
+            answer = Answer(text, state, error=str(error))
+        st.session_state["answer"] = answer
+    return answer
+
+
+def _say(error: str) -> None:
+    if "\n" in error:  # the database's own words point at a place in the query
+        st.error("That is no valid query.", icon=":material/error:")
+        st.code(error[:LONGEST_ERROR], language=None, wrap_lines=True)
+    else:
+        message = formatting.clipped(error, LONGEST_ERROR)
+        st.error(formatting.literal(message), icon=":material/block:")
+
+
+def _show(result: ingest.Result, shown: pd.DataFrame) -> None:
+    count, width = result.table.num_rows, result.table.num_columns
     took = formatting.duration(result.seconds * 1e9)
     st.caption(
         f"{count:,} {'row' if count == 1 else 'rows'} in {took}"
-        + ("" if result.complete else f"; there are more: these are the first {count:,}")
+        + ("" if result.complete else f"; there are more: a result ends at {result.cut_at}")
         + (f"; the first {SHOWN_ROWS:,} are shown" if count > SHOWN_ROWS else "")
+        + (f"; the first {SHOWN_COLUMNS} columns are shown" if width > SHOWN_COLUMNS else "")
     )
-    shown = _exact(result.frame().head(SHOWN_ROWS))
+    headings = {
+        column: st.column_config.Column(formatting.clipped(column, LONGEST_HEADING))
+        for column in shown.columns
+        if len(column) > LONGEST_HEADING
+    }
     st.dataframe(
-        shown, hide_index=True, key="result", placeholder="NULL", height=tables.height(count)
+        shown,
+        hide_index=True,
+        key="result",
+        placeholder="NULL",
+        height=tables.height(count),
+        column_config=headings,
     )
     with st.container(horizontal=True):
         tables.download_buttons({"csv": result.csv, "parquet": result.parquet}, "query", "result")
 
 
-def _exact(frame: pd.DataFrame) -> pd.DataFrame:
-    """Integers that a browser cannot hold exactly become text."""
+def _on_screen(result: ingest.Result) -> pd.DataFrame:
+    """The first rows and columns, with the beginning of long texts.
+
+    Integers that a browser cannot hold exactly become text.
+    """
+    frame = result.part(SHOWN_ROWS, SHOWN_COLUMNS).frame()
     for column in frame.columns:
         values = frame[column]
         if pd.api.types.is_integer_dtype(values) and (values.abs() > EXACT).any():
             frame[column] = values.astype("string")
-    return frame
+    return tables.clipped(frame, min(LONGEST_CELL, SHOWN_CHARACTERS // max(1, frame.size)))

@@ -13,11 +13,16 @@ NAME_WIDTH = 60
 DURATIONS = ((1e3, "µs"), (1e6, "ms"), (1e9, "s"))  # ns in the unit
 SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
+# Streamlit puts icons and arrows in the place of these even where they are escaped.
+SUBSTITUTED = re.compile(r":(?=material/|streamlit:)|(?<!\S)[<>~-](?=(?:->|[->=])(?!\S))")
+WORD_JOINER = "\u2060"  # no shape and no width
+
 ANONYMOUS = "(anonymous namespace)::"
 TENSILE = re.compile(r"(Cijk_\w+?_\w+?_[A-Z]+)_.*?(MT\d+x\d+x\d+)")  # operands, types; tile
 GENERIC_HEAD = re.compile(
     r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I
 )
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # no shape of their own
 TEMPLATE_NOISE = re.compile(
     r"^(\d\w*|[A-Z]|at|native|c10|std|cub|detail|internal|binary_internal|memory|cutlass|gemm"
     r"|void|bool|char|short|int|long|float|double|unsigned|signed|const|true|false|ul"
@@ -89,7 +94,7 @@ def moment(value: datetime | None) -> str:
 
 def clipped(text: str, width: int = NAME_WIDTH) -> str:
     """At most `width` characters, on one line, with an ellipsis where some are missing."""
-    text = " ".join(text[: 4 * width].split())
+    text = CONTROL.sub("\ufffd", " ".join(text[: 4 * width].split()))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -151,4 +156,5 @@ def top_line(rows: Iterable[tuple[str, float, float]]) -> str:
 
 def literal(text: str) -> str:
     """Text for a Markdown place, shown as it is."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])", r"\\\1", " ".join(text.split()))
+    text = SUBSTITUTED.sub(lambda found: found[0] + WORD_JOINER, " ".join(text.split()))
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])", r"\\\1", text)

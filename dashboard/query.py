@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+PLACE = re.compile(r"'(?:[^']|'')*'|\$(\d+)")  # a parameter, or a literal that may look like one
 CONDITION = re.compile(r"(.+?)(?: ([<>]=?|<>))?", re.DOTALL)
 
 Scalar = str | int | float | None
@@ -19,7 +20,10 @@ class Query:
 
     def inlined(self) -> str:
         """The query with its parameters as SQL literals, to be read and run elsewhere."""
-        return re.sub(r"\$(\d+)", lambda m: inline(self.parameters[int(m[1]) - 1]), self.text)
+        return PLACE.sub(
+            lambda found: inline(self.parameters[int(found[1]) - 1]) if found[1] else found[0],
+            self.text,
+        )
 
 
 def inline(value: Scalar) -> str:

@@ -56,9 +56,10 @@ def _figures(picked: Sequence[str]) -> None:
         )
 
 
-def _filters() -> tuple[str, str | None]:
+def _filters() -> tuple[str, tuple[str, str] | None]:
+    """The text and the tag, its key and its value, to look for."""
     tags = store.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "runs"))["tag"]
-    labels = sorted(f"{tag['key']}={tag['value']}" for tag in tags)
+    labels = {f"{tag['key']}={tag['value']}": (tag["key"], tag["value"]) for tag in tags}
     left, right = st.columns([3, 2]) if labels else (st.container(), None)
     with left:
         search = selection.search("name, model, mode, device or tag", key="find")
@@ -66,16 +67,13 @@ def _filters() -> tuple[str, str | None]:
         return search, None
     with right:
         tag = st.selectbox(
-            "Tag", labels, index=None, key="tag", bind="query-params", placeholder="any"
+            "Tag", sorted(labels), index=None, key="tag", bind="query-params", placeholder="any"
         )
-    return search, tag
+    return search, labels.get(str(tag))
 
 
-def _query(search: str, tag: str | None) -> Query:
-    where = {}
-    if tag:
-        key, _, value = tag.partition("=")
-        where = {f"tags[{inline(key)}]": value}
+def _query(search: str, tag: tuple[str, str] | None) -> Query:
+    where = {f"tags[{inline(tag[0])}]": tag[1]} if tag else {}
     return select(
         COLUMNS,
         "run_overview",

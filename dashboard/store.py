@@ -47,9 +47,12 @@ def look() -> list[str]:
 
     Called once for each run of the script. Raises ingest.IngestError where there is no store.
     """
-    runs = _fetch(
-        str(path()), "SELECT run_id, ingested_at FROM runs ORDER BY ingested_at DESC, run_id", ()
-    )
+    newest_first = "SELECT run_id, ingested_at FROM runs ORDER BY ingested_at DESC, run_id"
+    try:
+        runs = _fetch(str(path()), newest_first, ())
+    except Exception:
+        _stop_where_gone()
+        raise
     state = hashlib.sha256(runs.to_csv().encode()).hexdigest()
     st.session_state["store_state"] = state
     return [str(run_id) for run_id in runs["run_id"]]
@@ -58,7 +61,22 @@ def look() -> list[str]:
 def rows(query: Query) -> pd.DataFrame:
     """The rows of a query, from the cache while the store is as it was."""
     state = str(st.session_state["store_state"])
-    return _cached(str(path()), state, query.text, query.parameters)
+    try:
+        return _cached(str(path()), state, query.text, query.parameters)
+    except Exception:
+        _stop_where_gone()
+        raise
+
+
+def _stop_where_gone() -> None:
+    """Ends the page with a word where the store's files were taken away under it."""
+    if not any(path().glob("runs/run_id=*/runs.parquet")):
+        st.error(
+            f"The store `{path()}` is gone: it was moved or removed. "
+            "Put it back and reload this page, or serve another one.",
+            icon=":material/folder_off:",
+        )
+        st.stop()
 
 
 def later(query: Query) -> Any:

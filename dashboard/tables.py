@@ -1,6 +1,7 @@
 """Tables of view rows: figures with units, right-aligned; names short, whole on click."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
@@ -15,6 +16,7 @@ NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "ho
 NAME_PIXELS = 230
 FIGURE_PIXELS = 78
 MOMENT_PIXELS = 140
+LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
 TALL = 14  # rows that a table shows before it scrolls
 TALL_PIXELS = 526
 LABELS = {
@@ -60,6 +62,20 @@ def height(rows: int) -> int | Literal["auto"]:
     return TALL_PIXELS if rows > TALL else "auto"
 
 
+def clipped(frame: pd.DataFrame, longest: int = LONGEST) -> pd.DataFrame:
+    """The frame with the beginning of long texts."""
+    texts = frame.select_dtypes(["object", "string"])
+    return frame.assign(**{name: texts[name].map(partial(_clip, longest)) for name in texts})
+
+
+def _clip(longest: int, value: Any) -> Any:
+    if isinstance(value, str) and len(value) > longest:
+        return value[:longest] + "…"
+    if isinstance(value, list):
+        return [_clip(longest, item) for item in value]
+    return value
+
+
 def _width(column: str, is_figure: bool) -> int | None:
     if column in NAMES:
         return NAME_PIXELS
@@ -85,7 +101,7 @@ def show(
     mode of st.dataframe, `selected` the rows that are selected at first, `on_select` is called
     before the page is drawn again.
     """
-    frame = frame.drop(columns=list(hidden))
+    frame = clipped(frame.drop(columns=list(hidden)))
     written: dict[str, Any] = {}
     config = {}
     comments = store.column_comments(view)

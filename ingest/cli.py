@@ -12,7 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeE
 
 from ingest import connect
 from ingest.errors import IngestError, QueryError
-from ingest.output import diagnostics, results, table, write_query
+from ingest.output import diagnostics, printable, results, table, write_query
 from ingest.parallel import add_all
 from ingest.run import RunLabels
 from ingest.sql import macros, tables, views
@@ -76,10 +76,11 @@ def add(
     failed = False
     with _progress() as progress:
         sizes = {path: _size(path) for path in paths}
-        bars = {path: progress.add_task(path.name, total=sizes[path]) for path in paths}
+        names = {path: printable(path.name) for path in paths}
+        bars = {path: progress.add_task(names[path], total=sizes[path]) for path in paths}
 
         def advance(path: Path, done: int) -> None:
-            what = path.name if done < sizes[path] else f"{path.name}: linking and writing"
+            what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
             progress.update(bars[path], completed=done, description=what)
 
         for path, outcome in add_all(Store(store or default_store()), paths, labels, jobs, advance):
@@ -134,7 +135,8 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         """,
         [run_id],
     ).fetchall():
-        print(path, f"  {line}", *(f"  {warning}" for warning in warnings), sep="\n")
+        for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
+            print(printable(said))
     write_query(
         connection,
         """
@@ -249,21 +251,27 @@ def _size(path: Path) -> int:
 def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     """Prints what became of a path; whether something of it failed."""
     if isinstance(outcome, IngestError):
-        print(f"error: {outcome}", file=sys.stderr)
+        _say_error(outcome)
         return True
     traces = [source for source in outcome.sources if source.kind == "kineto"]
     failed = [source for source in traces if source.status == "failed"]
     for source in failed:
-        print(f"error: {source.warnings[0]}", file=sys.stderr)
+        _say_error(source.warnings[0])
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:
-        print(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
+        print(
+            printable(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
+        )
     else:
         print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
         for source in outcome.sources:
-            print(f"  {source.summary()}")
+            print(printable(f"  {source.summary()}"))
     return bool(failed)
+
+
+def _say_error(error: object) -> None:
+    print("\n".join(map(printable, f"error: {error}".split("\n"))), file=sys.stderr)
 
 
 def main() -> None:
@@ -274,5 +282,5 @@ def main() -> None:
     try:
         app()
     except IngestError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _say_error(error)
         sys.exit(error.exit_code)

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -11,6 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +24,8 @@ WIDE = 100_000
 NARROWEST = 12
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
 MOST_ROWS = 1_000
+LONGEST_CELL = 4_000
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 diagnostics = Console(stderr=True)
 
@@ -30,6 +34,16 @@ def results() -> Console:
     """The console of stdout; not limited in width where stdout is no terminal."""
     is_terminal = sys.stdout.isatty()
     return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
+
+
+def printable(text: str, longest: int = LONGEST_CELL) -> str:
+    """A name as a terminal can show it: on one line, clipped, with control characters escaped.
+
+    Names in a trace are anybody's: they could clear the screen, or write from right to left.
+    """
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def table(
@@ -42,9 +56,9 @@ def table(
 
     Where a terminal is too narrow, the widest columns of text are cut first.
     """
-    texts = [["" if value is None else str(value) for value in row] for row in rows]
+    texts = [["" if value is None else printable(str(value)) for value in row] for row in rows]
     widths = [
-        min(max(map(len, (name, *cells))), PROSE.get(name, WIDE))
+        min(max(map(cell_len, (name, *cells))), PROSE.get(name, WIDE))
         for name, *cells in zip(columns, *texts, strict=True)
     ]
     spare = results().width - sum(widths) - 3 * len(columns)
@@ -87,7 +101,7 @@ def write_query(
     except duckdb.Error as error:
         raise QueryError(str(error).strip()) from error
     if output_format == "parquet":
-        sys.stdout.buffer.write(Result(rows, True, 0).parquet())
+        sys.stdout.buffer.write(Result(rows).parquet())
     elif output_format == "csv":
         _write_csv(rows)
     elif output_format == "json":
@@ -102,13 +116,18 @@ def write_query(
 
 
 def _write_csv(rows: pa.Table) -> None:
+    shown = printable if sys.stdout.isatty() else str
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(rows.column_names)
     for batch in rows.to_batches():
         columns = [column.to_pylist(maps_as_pydicts="lossy") for column in batch.columns]
         for values in zip(*columns, strict=True):
             writer.writerow(
-                json.dumps(_plain(v), default=str) if isinstance(v, dict | list) else v
+                shown(json.dumps(_plain(v), default=str))
+                if isinstance(v, dict | list)
+                else shown(v)
+                if isinstance(v, str)
+                else v
                 for v in values
             )
 

@@ -7,7 +7,7 @@ import duckdb
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.output import table
+from ingest.output import printable, table
 
 NS_PER_MS = 1_000_000
 LONGEST_NAME = 60
@@ -76,8 +76,9 @@ def _ranking(
     yield Text(f"Total device time:  {_ms(span)} ms")
     yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
     yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
-    best = [f"{_short(row[0])} ({_percent(row[3])})" for row in rows if row[0] != "bubble"][:3]
-    yield Text(f"Top 3 ops:          {', '.join(best)}\n")
+    best = [row for row in rows if row[0] != "bubble"][:3]
+    named = [f"{printable(row[0], LONGEST_NAME)} ({_percent(row[3])})" for row in best]
+    yield Text(f"Top 3 ops:          {', '.join(named)}\n")
 
 
 def _host_ranking(
@@ -103,10 +104,6 @@ def _host_ranking(
 def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
     name, time_ns, calls, percent = row
     return name, _ms(time_ns), f"{calls:,}", _percent(percent)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 def _ms(time_ns: int) -> str:

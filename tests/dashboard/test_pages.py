@@ -197,6 +197,39 @@ def test_the_console_answers_and_refuses(app, shown_store):
     assert "DROP is not allowed" in texts(refused).replace("\\", "")
 
 
+def test_a_query_runs_once_until_it_is_asked_again(app, shown_store):
+    page = app(shown_store, "sql", sql="SELECT random() AS r")
+    first = page.dataframe[0].value["r"].tolist()
+    page.text_input(key="schema").set_value("kernel").run()
+    assert page.dataframe[0].value["r"].tolist() == first
+    page.button[0].click().run()
+    assert page.dataframe[0].value["r"].tolist() != first
+
+
+def test_long_results_are_shown_in_part(app, shown_store):
+    query = "SELECT repeat('x', 20000) AS wide, range(1000) AS list FROM range(3000)"
+    page = app(shown_store, "sql", sql=query)
+    shown = page.dataframe[0].value
+    assert len(shown) == 1_000
+    assert shown["wide"].str.len().max() == 1_001
+    assert shown["list"].str.len().max() == 1_001
+    assert "a result ends at 64 MiB" in texts(page)
+    columns = ", ".join(f"range AS c{number}" for number in range(300))
+    page = app(shown_store, "sql", sql=f"SELECT {columns} FROM range(3)")
+    assert page.dataframe[0].value.shape == (3, 200)
+    assert "the first 200 columns are shown" in texts(page)
+
+
+def test_a_store_that_went_away_is_named(app, traces):
+    traces.add([{"ph": "X", "cat": "cpu_op", "name": "aten::a", "ts": 1, "dur": 1, "pid": 1}])
+    pages = [app(traces.store.path, page) for page in ("runs", "operators", "bubbles", "sql")]
+    traces.store.path.rename(traces.directory / "elsewhere")
+    for page in pages:
+        page.run()
+        assert not page.exception
+        assert "is gone: it was moved or removed" in texts(page)
+
+
 def test_integers_that_a_browser_would_round_are_text(app, shown_store):
     page = app(shown_store, "sql", sql="SELECT 9007199254740993 AS big, 5 AS small")
     assert page.dataframe[0].value["big"].tolist() == ["9007199254740993"]

@@ -1,0 +1,125 @@
+"""A query's rows, and the forms that they can be had in."""
+
+import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Result:
+    """A query's rows, as far as the console's limits go."""
+
+    table: pa.Table
+    seconds: float = 0.0
+    cut_at: str = ""  # the limit that cut the rows off, "64 MiB" for instance
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all rows."""
+        return not self.cut_at
+
+    def part(self, rows: int, columns: int) -> "Result":
+        """The first rows of the first columns."""
+        places = range(min(columns, self.table.num_columns))
+        return replace(self, table=self.table.select(list(places)).slice(0, rows))
+
+    def frame(self) -> "pd.DataFrame":
+        """The rows as a pandas DataFrame, written out as text where pandas has no type for them.
+
+        Integers stay integers where some are null.
+        """
+        import pandas as pd
+
+        table = _with_text(self.table, _has_no_pandas_type)
+        try:
+            return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        except (ValueError, OverflowError):  # dates beyond Python's
+            return _with_text(table, pa.types.is_temporal).to_pandas()
+
+    def csv(self) -> bytes:
+        """The rows as CSV; lists, structs and maps as JSON."""
+        buffer = io.BytesIO()
+        flat = _with_text(self.table, lambda kind: not _is_plain(kind))
+        pa_csv.write_csv(flat, buffer, pa_csv.WriteOptions(quoting_style="needed"))
+        return buffer.getvalue()
+
+    def parquet(self) -> bytes:
+        """The rows as Parquet; what it has no type for, such as intervals, as text."""
+        buffer = io.BytesIO()
+        table = _with_text(self.table, lambda kind: not _fits_parquet(kind))
+        pq.write_table(table, buffer, compression="zstd")
+        return buffer.getvalue()
+
+
+def narrow(table: pa.Table) -> pa.Table:
+    """Sums of BIGINT are HUGEINT in DuckDB and decimals in Arrow: integers again where they fit."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type) and field.type.scale == 0:
+            try:
+                values = table.column(index).cast(pa.int64())
+            except pa.ArrowInvalid:
+                continue
+            table = table.set_column(index, field.name, values)
+    return table
+
+
+def _has_no_pandas_type(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind) or _is_interval(kind))
+
+
+def _is_interval(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_interval(kind))
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """A number, a text, a truth or a moment."""
+    kind = getattr(kind, "storage_type", kind)  # of JSON, UUID and the like
+    return bool(
+        pa.types.is_primitive(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_dictionary(kind)
+        or pa.types.is_null(kind)
+    ) and not _is_interval(kind)
+
+
+def _fits_parquet(kind: pa.DataType) -> bool:
+    if pa.types.is_nested(kind) and not pa.types.is_union(kind):
+        fields = [kind.field(place) for place in range(kind.num_fields)]
+        return bool(fields) and all(_fits_parquet(field.type) for field in fields)
+    return _is_plain(kind) or bool(pa.types.is_binary(kind))
+
+
+def _with_text(table: pa.Table, is_meant: Callable[[pa.DataType], bool]) -> pa.Table:
+    """The table with some columns as text: JSON, or what Python prints where JSON has no form."""
+    for index, field in enumerate(table.schema):
+        if is_meant(field.type):
+            text = [None if not v.is_valid else _text(v) for v in table.column(index)]
+            table = table.set_column(index, field.name, pa.array(text, pa.string()))
+    return table
+
+
+def _text(value: pa.Scalar) -> str:
+    try:
+        return json.dumps(value.as_py(maps_as_pydicts="lossy"), default=str)
+    except (ValueError, OverflowError, pa.ArrowException):  # a moment beyond Python's
+        return _arrow_text(value)
+
+
+def _arrow_text(value: pa.Scalar) -> str:
+    """What Arrow makes of a value: it casts single ones, and prints most of the nested ones."""
+    with suppress(pa.ArrowException):
+        return str(value.cast(pa.string()))
+    with suppress(pa.ArrowException):
+        return " ".join(pa.array([value], value.type).to_string().split())
+    return str(value.type)

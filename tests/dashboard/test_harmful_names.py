@@ -1,0 +1,248 @@
+"""Names that mean harm: shown as they are, wherever a page or a command shows one."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import ingest
+
+expect.set_options(timeout=20_000)
+
+HACK = "window.hacked=1"
+LONG = "aten::" + "long <i>" * 12_500
+NAMES = [
+    f"<script>{HACK}</script>",
+    f"<img src=x onerror={HACK}>",
+    "quotes ' \" ` '' \"\"",
+    "**bold** _it_ # h",
+    f"[a](javascript:{HACK})",
+    "$x^2$ and $$y$$",
+    ":material/home: :red[ink] :smile:",
+    "a -> b <- c <-> d -- e >= f ~= g :streamlit:",
+    "../../../etc/passwd",
+    "{{7*7}} ${7*7} %s %(x)s {0}",
+    f"datum.value + 1); {HACK}; (",
+    "two\nlines\tand\r\nmore",
+    "'; DROP TABLE runs;--",
+    "[red]rich[/red] [link=http://x]y[/link]",
+    "esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08",
+    "right \u202eto left\u202c",
+    "\U0001f600 <b>é</b> &lt;i&gt; &amp;",
+    "a.b[c]\\d['e']",
+    "aten::" + "x" * 100_000,
+    LONG,
+]
+MARKS = [(x, y) for x in (0.1, 0.35, 0.5, 0.8) for y in (0.15, 0.3, 0.45, 0.7)]  # where to point at
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
+    """Each name as an operator, frame, module, annotation, input, kernel, process and thread."""
+    made: list[dict[str, Any]] = []
+    for kind, name in (("process_name", names[0]), ("thread_name", names[1])):
+        made.append({"ph": "M", "name": kind, "pid": 1, "tid": 1, "args": {"name": name}})
+    for place, name in enumerate(names):
+        start = 10_000 * place
+
+        def event(cat: str, name: str, after: int, dur: int, start=start, **args: Any) -> None:
+            on = {"pid": 0, "tid": 7} if cat == "kernel" else {"pid": 1, "tid": 1}
+            when = {"ts": start + after, "dur": dur}
+            made.append({"ph": "X", "cat": cat, "name": name, **when, **on, "args": args})
+
+        ids = {"External id": place + 1}
+        launch = {**ids, "correlation": place + 1}
+        event("user_annotation", f"ProfilerStep#{place}", 0, 9_000)
+        event("user_annotation", name, 1, 8_990)
+        event("python_function", name, 2, 8_980)
+        event("python_function", f"nn.Module: {name}", 3, 8_970)
+        inputs = {"Input Dims": [[place]], "Input type": [name], "Concrete Inputs": [name]}
+        event("cpu_op", name, 10, 8_000, **ids, **inputs)
+        if with_device:
+            event("cuda_runtime", "cudaLaunchKernel", 3_000, 5, **launch)
+            kernel = f"void {name}<int>(x)" if place % 2 else name
+            event("kernel", kernel, 3_010, 9_500 + place, **launch, device=0, stream=7)
+    return made
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Two runs with a device and one without, named and tagged like their contents."""
+    directory = tmp_path_factory.mktemp("harmful")
+    store = ingest.Store(directory / "store")
+    made = []
+    for number, name in enumerate([NAMES[0], NAMES[11], NAMES[1]]):
+        names = NAMES[number:] + NAMES[:number]
+        trace = directory / f"<b>&`x` [red]y $z$ \x1b[31m {number}.json"
+        device = {"deviceProperties": [{"id": 0, "name": name}]}
+        trace.write_text(json.dumps({**device, "traceEvents": events(names, number < 2)}))
+        labels = ingest.RunLabels(name, NAMES[4], NAMES[6], dict(zip(names, NAMES, strict=True)))
+        made.append(store.add(trace, labels).run_id)
+    return made
+
+
+@pytest.fixture(scope="module")
+def store(runs: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of these runs."""
+    return next(tmp_path_factory.getbasetemp().glob("harmful*")) / "store"
+
+
+def drawn(tab: Page) -> list[Locator]:
+    """The charts of a page, as soon as all of it is there."""
+    expect(tab.get_by_role("heading").first).to_be_visible()
+    expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
+    charts = tab.get_by_test_id("stVegaLiteChart").all()
+    for chart in charts:
+        expect(chart.locator("canvas, svg").first).to_be_visible()
+    return charts
+
+
+def point_at(tab: Page, charts: list[Locator]) -> str:
+    """Moves over the charts' marks; what their tooltips said."""
+    said = []
+    for chart in charts:
+        box = chart.bounding_box()
+        assert box
+        for x, y in MARKS:
+            tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+            tab.wait_for_timeout(30)
+            said += tab.locator("#vg-tooltip-element.visible").all_inner_texts()
+    return "\n".join(said)
+
+
+def assert_harmless(tab: Page) -> None:
+    """Nothing has run, nothing was made an element, and the page is no wider than its window."""
+    tab.wait_for_timeout(300)
+    assert tab.evaluate("window.hacked === undefined")
+    main = tab.get_by_test_id("stMain")
+    assert main.locator("script, img[src=x], a[href^=javascript], [onerror]").count() == 0
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1400
+    assert tab.evaluate("document.body.innerHTML.length") < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("page", "picked", "query"),
+    [
+        ("runs", [], {}),
+        ("runs", [0, 1], {"tag": f"{NAMES[0]}={NAMES[0]}"}),
+        ("operators", [0], {}),
+        ("operators", [0], {"level": "kernel", "name": NAMES[0]}),
+        ("operators", [0], {"level": "leaf", "q": NAMES[1]}),
+        ("operators", [0, 1], {}),
+        ("operators", [2], {"name": NAMES[1]}),
+        ("bubbles", [0], {"cause": "host"}),
+        ("bubbles", [0, 1], {}),
+        ("bubbles", [0], {"cause": NAMES[1], "from": NAMES[0], "device": NAMES[1]}),
+        ("sql", [0], {"schema": NAMES[0], "sql": f'SELECT name AS "{NAMES[0]}" FROM ops'}),
+        ("sql", [0], {"sql": f'SELECT "{NAMES[1]}"'}),
+        ("sql", [0], {"sql": f"SELECT '{LONG[:3000]}' AS a, 1 AS \"{'y' * 3000}\""}),
+    ],
+)
+def test_no_page_runs_a_name(tab, serve, store, runs, page, picked, query):
+    chosen = [("run", runs[number]) for number in picked]
+    tab.goto(f"{serve(store)}/{page}?{urlencode([*chosen, *query.items()])}")
+    point_at(tab, drawn(tab))
+    for name in tab.get_by_role("tab").all():
+        name.click()
+    assert_harmless(tab)
+
+
+def test_tooltips_show_names_as_they_are(tab, serve, store, runs):
+    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0]})}")
+    said = point_at(tab, drawn(tab))
+    assert any(name in said for name in NAMES)
+    assert_harmless(tab)
+
+
+@pytest.mark.parametrize("name", NAMES[:-2], ids=range(len(NAMES) - 2))
+def test_a_name_in_the_address_opens_its_details(tab, serve, store, runs, name):
+    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0], 'name': name})}")
+    heading = tab.get_by_role("heading", level=3)
+    expect(heading).to_be_visible()
+    said = heading.inner_text().replace("\u2060", "")
+    assert said == CONTROL.sub("�", " ".join(name.split()))
+    expect(tab.get_by_role("tab", name="Shapes")).to_be_visible()
+    assert_harmless(tab)
+
+
+@pytest.mark.parametrize("name", NAMES[:5], ids=range(5))
+def test_tags_find_their_runs(app, store, runs, name):
+    page = app(store, "runs", tag=f"{name}={name}")
+    assert list(page.dataframe[0].value["run_id"]) == [runs[0]]
+
+
+def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
+    added = traces.store.add(
+        traces.write(events(["op", "other"], True)), ingest.RunLabels(tags={"$9": "="})
+    )
+    page = app(traces.store.path, "runs", tag="$9==")
+    assert list(page.dataframe[0].value["run_id"]) == [added.run_id]
+    assert "tags['$9'] = '='" in page.code[0].value
+
+
+def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, store):
+    tab.goto(f"{serve(store)}/operators?{urlencode({'run': NAMES[0]})}")
+    expect(tab.get_by_role("alert").first).to_contain_text(f"There is no run {NAMES[0]} in")
+    assert_harmless(tab)
+
+
+def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, store, runs):
+    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0], 'q': 'LONG'})}")
+    expect(tab.get_by_text("Top 3:")).to_be_visible()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="CSV", exact=True).click()
+    (row,) = csv.DictReader(Path(waiting.value.path()).read_text().splitlines())
+    assert row["name"] == LONG
+    found = ingest.Console(store).query("SELECT DISTINCT name FROM ops WHERE name ILIKE '%long%'")
+    assert found.table.column("name").to_pylist() == [LONG]
+
+
+def ingest_command(store: Path, *arguments: str) -> bytes:
+    command = [sys.executable, "-m", "ingest", *arguments, "--store", str(store)]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["list"], ["show"], ["top"], ["top", "--by", "kernel"], ["sql", "FROM ops"]],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("number", [0, 2])
+def test_no_command_lets_a_name_reach_the_terminal_as_it_is(store, runs, command, number):
+    if command[0] in ("show", "top"):
+        command = [*command, runs[number], *(["--limit", "50"] if command[0] == "top" else [])]
+    text = ingest_command(store, *command).decode()
+    assert not CONTROL.search(text)
+    assert max(map(len, text.splitlines())) < 50_000
+    if command[0] == "top":
+        for name in ("[red]rich[/red] [link=http://x]y[/link]", r"two\nlines\tand\r\nmore"):
+            assert name in text
+        assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
+
+
+def test_programs_get_names_as_they_are(store):
+    query = ("sql", "SELECT DISTINCT op AS name FROM kernels", "--format")
+    text = ingest_command(store, *query, "csv").decode()
+    assert {row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))} == set(NAMES)
+    rows = json.loads(ingest_command(store, *query, "json"))
+    assert {row["name"] for row in rows} == set(NAMES)
+    table = pq.read_table(io.BytesIO(ingest_command(store, *query, "parquet")))
+    assert set(table.column("name").to_pylist()) == set(NAMES)
+
+
+def test_runs_with_harmful_names_are_found_and_removed(traces):
+    labels = ingest.RunLabels(name="'; DROP TABLE runs;--")
+    added = traces.store.add(traces.write(events(NAMES, True)), labels)
+    text = ingest_command(traces.store.path, "remove", "'; DROP TABLE runs;--").decode()
+    assert text.strip() == f"removed {added.run_id}"
+    assert traces.store.run_ids() == []

@@ -68,10 +68,13 @@ def add(
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="K=V; may be given often.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that share the runs.")] = 1,
+    keep_metadata: Annotated[
+        bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
 ) -> None:
     """Add profiles to the store: each path becomes a run."""
-    labels = RunLabels(name, model, mode and mode.value, _tags(tag or []))
+    labels = RunLabels(name, model, mode and mode.value, _tags(tag or []), keep_metadata)
     paths = list(dict.fromkeys(paths))
     failed = False
     with _progress() as progress:

@@ -53,12 +53,16 @@ ORDER = {
 
 @dataclass
 class RunLabels:
-    """What the user says of a run; it goes before what the run says of itself."""
+    """What the user says of a run; it goes before what the run says of itself.
+
+    Without `keep_secrets`, what looks like one is redacted wherever the run's files hold it.
+    """
 
     name: str | None = None
     model: str | None = None
     mode: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
+    keep_secrets: bool = False
 
 
 def write_run(
@@ -85,9 +89,11 @@ def write_run(
         connection.execute("SET enable_progress_bar = false")
         for name in ("load/staged", "load/categories"):
             connection.execute(sql.script(name))
-        _stage(connection, run.sources, progress)
+        _stage(connection, run.sources, progress, redacting=not labels.keep_secrets)
         _normalise(connection)
         if run.sources:
+            if not labels.keep_secrets:
+                _redact_descriptions(run)
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
         for table in sql.tables():
@@ -103,13 +109,14 @@ def _stage(
     connection: duckdb.DuckDBPyConnection,
     sources: list[Source],
     progress: Callable[[int], None] | None,
+    redacting: bool,
 ) -> None:
     traces = [source for source in sources if source.kind == "kineto"]
     failures: list[ProfileError] = []
     read_bytes = 0
     for source in traces:
         try:
-            stage_trace(connection, source, partial(_report, progress, read_bytes))
+            stage_trace(connection, source, partial(_report, progress, read_bytes), redacting)
         except ProfileError as error:
             failures.append(error)
             source.status = "failed"
@@ -140,6 +147,12 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(sql.script(name))
 
 
+def _redact_descriptions(run: RunInput) -> None:
+    run.description = redact(run.description)
+    for source in run.sources:
+        source.metadata = redact(source.metadata)
+
+
 def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
         "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
@@ -161,7 +174,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
                 list(source.dropped.values()),
                 source.status,
                 source.warnings,
-                json.dumps(redact(source.metadata)),
+                json.dumps(source.metadata),
             ]
             for source in sources
         ],
@@ -169,7 +182,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
 
 
 def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
-    said = redact(run.description)
+    said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(

@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from ingest import sql
 from ingest.formats.kineto import DECODER, EVENT_SCHEMA, LONGEST_REPAIR, KinetoTrace
+from ingest.redact import SUSPECT, VALUE, redact, redact_json
 from ingest.source import Source
 
 BETWEEN = re.compile(rb"[\s,]+")
+REDACTED_ROWS = 10_000
 CONTROL = re.compile(r"[\x00-\x1f]")
 NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
     r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
@@ -26,8 +28,11 @@ def stage_trace(
     connection: duckdb.DuckDBPyConnection,
     source: Source,
     progress: Callable[[int], None] | None = None,
+    redacting: bool = True,
 ) -> None:
     """Reads a Kineto trace into table `staged` and fills in what `source` says of it.
+
+    With `redacting`, secrets in names and arguments are redacted.
 
     Raises ProfileError where the file holds no trace.
     """
@@ -38,6 +43,8 @@ def stage_trace(
     pieces = pa.RecordBatchReader.from_batches(EVENT_SCHEMA, chain(first, batches))
     _parse(connection, source.source_id, pieces)
     _repair(connection, source, trace)
+    if redacting:
+        _redact(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
     source.warnings = trace.warnings + source.warnings
@@ -147,6 +154,31 @@ def _requoted_event(content: bytes) -> tuple[int, str, str] | None:
     mended, count = NAME.subn(lambda m: m[1] + BARE_QUOTE.sub(r'\1\\"', m[2]) + m[3], text, count=1)
     found = _first_event(mended.encode("utf-8", "surrogateescape")) if count else None
     return found and (len(content), found[1], "quotes in its name were not escaped")
+
+
+def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Takes secrets out of names and arguments, before anything but `staged` has seen them."""
+    suspects = connection.cursor().execute(
+        sql.script("load/suspects"),
+        {"source_id": source.source_id, "in_name": VALUE, "in_args": SUSPECT},
+    )
+    count = 0
+    while rows := suspects.fetchmany(REDACTED_ROWS):
+        redacted = [(event_id, redact(name), redact_json(args)) for event_id, name, args in rows]
+        changed = [new for new, old in zip(redacted, rows, strict=True) if new != old]
+        if changed:
+            columns = dict(
+                zip(("event_id", "name", "args"), zip(*changed, strict=True), strict=True)
+            )
+            connection.register("redacted", pa.table(columns))
+            connection.execute(
+                "UPDATE staged SET name = redacted.name, args = redacted.args "
+                "FROM redacted WHERE staged.event_id = redacted.event_id"
+            )
+            connection.unregister("redacted")
+        count += len(changed)
+    if count:
+        source.warnings.append(f"{_pieces(count, 'event')} held what looks like a secret: redacted")
 
 
 def _pieces(count: int, noun: str = "piece") -> str:

@@ -1,0 +1,17 @@
+-- Events of source $source_id that may hold a secret, by the patterns $in_name and $in_args.
+--
+-- Python frames are most of a large trace, and their arguments are numbers of the profiler's own.
+WITH suspect_names AS (
+    SELECT name
+    FROM (SELECT DISTINCT name FROM staged WHERE source_id = $source_id)
+    WHERE regexp_matches(name, $in_name)
+)
+
+SELECT event_id, name, args::VARCHAR AS args
+FROM staged
+WHERE
+    source_id = $source_id
+    AND (
+        name IN (FROM suspect_names)
+        OR (coalesce(category, '') <> 'python_function' AND regexp_matches(args, $in_args))
+    );

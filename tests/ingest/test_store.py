@@ -71,13 +71,6 @@ def test_a_moved_store_still_opens(samples: Path, tmp_path: Path) -> None:
     assert connection.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
 
 
-def test_a_store_of_another_version_is_refused_with_a_word(tmp_path: Path) -> None:
-    store = ingest.Store(tmp_path / "store")
-    (store.path / "schema").write_text("older")
-    with pytest.raises(StoreError, match="written by another version of tracehouse"):
-        ingest.connect(store.path)
-
-
 @pytest.mark.parametrize("name", ["rank=7", "a[1]", "what?"])
 def test_a_path_that_duckdb_would_read_as_a_pattern_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot hold any of"):

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import duckdb
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -286,7 +287,7 @@ def main() -> None:
             if received:
                 print(f"error: stopped ({received[0].name})", file=sys.stderr)
                 sys.exit(128 + received[0])
-            if isinstance(error, IngestError):
-                print(f"error: {error}", file=sys.stderr)
-                sys.exit(error.exit_code)
-            raise
+            if not isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
+                raise
+            print(f"error: {str(error).strip()}", file=sys.stderr)
+            sys.exit(1)

@@ -80,7 +80,10 @@ def write_query(
 
     Raises QueryError where the query fails or its result has no such form.
     """
-    rows = settled(lambda: _rows(connection, query, params))
+    try:
+        rows = settled(lambda: _rows(connection, query, params))
+    except duckdb.Error as error:
+        raise QueryError(str(error).strip()) from error
     if rows is None:
         return
     if output_format == "parquet":

@@ -71,8 +71,11 @@ class _Worker:
         self.path = Path()
         self.connection, end = spawn.Pipe()
         self._process = spawn.Process(target=_work, args=(end, store, labels, threads))
-        with _interrupts_held():
-            self._process.start()
+        try:
+            with _interrupts_held():
+                self._process.start()
+        except OSError as error:
+            raise IngestError(f"cannot start a process: {error.strerror}") from error
         end.close()  # only the process holds it now: its death is the end of what can be heard
 
     def take(self, path: Path) -> None:
@@ -94,7 +97,7 @@ class _Worker:
         if code >= 0:
             return f"ended with code {code}"
         name = signal.Signals(-code).name
-        hint = "; for want of memory?" if -code == signal.SIGKILL else ""
+        hint = "; out of memory?" if -code == signal.SIGKILL else ""
         return f"was killed ({name}){hint}"
 
     def is_alive(self) -> bool:

@@ -8,15 +8,15 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
 from typing import NoReturn
 
 from ingest.errors import IngestError
+from ingest.interrupts import deferred
 from ingest.run import RunLabels
 from ingest.store import Added, Store
 
@@ -42,7 +42,8 @@ def add_all(
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
-                workers.append(_Worker(store.path, labels, threads))
+                with deferred():
+                    workers.append(_Worker(store.path, labels, threads))
                 workers[-1].take(waiting.popleft())
             ready = wait([worker.connection for worker in workers])
             for worker in [worker for worker in workers if worker.connection in ready]:
@@ -70,10 +71,10 @@ class _Worker:
         spawn = multiprocessing.get_context("spawn")
         self.path = Path()
         self.connection, end = spawn.Pipe()
-        self._process = spawn.Process(target=_work, args=(end, store, labels, threads))
+        arguments = (end, store, labels, threads)
+        self._process = spawn.Process(target=_work, args=arguments, daemon=True)
         try:
-            with _interrupts_held():
-                self._process.start()
+            self._process.start()
         except OSError as error:
             raise IngestError(f"cannot start a process: {error.strerror}") from error
         end.close()  # only the process holds it now: its death is the end of what can be heard
@@ -109,27 +110,18 @@ class _Worker:
         self.connection.close()
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Processes started within never see Ctrl-C, which a terminal sends to all: the parent acts."""
-    resource_tracker.ensure_running()  # starts with the first process, and lets interrupts through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _work(connection: Connection, store: Path, labels: RunLabels, threads: int | None) -> NoReturn:
     Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        path = connection.recv()
-        connection.send(_add(store, path, labels, threads, connection.send))
+    with suppress(EOFError, OSError):  # nobody is there any more
+        while True:
+            path = connection.recv()
+            connection.send(_add(store, path, labels, threads, connection.send))
+    os._exit(1)
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent:
+    """In a thread: a parent that is killed can end nobody."""
+    if parent := multiprocessing.parent_process():
         parent.join()
     os._exit(1)
 

@@ -29,13 +29,14 @@ def run(*command: object) -> subprocess.CompletedProcess[str]:
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
-    """`ingest` with a process group of its own, as a terminal starts it."""
+    """`ingest` as a terminal starts it: with a process group of its own, and heeding Ctrl-C."""
     return subprocess.Popen(
         [*INGEST, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -1,49 +1,45 @@
 """The public names: every table and view, in a connection or in the store's catalog file."""
 
-import os
-import uuid
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import duckdb
 
 from ingest import sql
+from ingest.reading import settled
 
 CATALOG = "catalog.duckdb"
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
     """Creates all tables (as views on the store's Parquet files), views and macros, documented."""
+    for statement in _statements(store):
+        settled(partial(connection.execute, statement))  # to define a view is to read
+
+
+def _statements(store: Path) -> Iterator[str]:
     for table in sql.tables():
         files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
-        connection.execute(
+        yield (
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
             f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
         )
-    for view in sql.views():
-        connection.execute(view.text)
-    for macro in sql.macros():
-        connection.execute(macro.text)
+    for file in (*sql.views(), *sql.macros()):
+        yield file.text
     for file in (*sql.tables(), *sql.views()):
-        _comment(connection, file)
+        yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"
+        for column, meaning in file.documentation.columns.items():
+            yield f"COMMENT ON COLUMN {file.name}.{column} IS {sql.quoted(meaning)}"
     for macro in sql.macros():
-        text = sql.quoted(macro.documentation.text)
-        connection.execute(f"COMMENT ON MACRO TABLE {macro.name} IS {text}")
+        yield f"COMMENT ON MACRO TABLE {macro.name} IS {sql.quoted(macro.documentation.text)}"
 
 
-def _comment(connection: duckdb.DuckDBPyConnection, file: sql.SqlFile) -> None:
-    text = sql.quoted(file.documentation.text)
-    connection.execute(f"COMMENT ON VIEW {file.name} IS {text}")
-    for column, meaning in file.documentation.columns.items():
-        connection.execute(f"COMMENT ON COLUMN {file.name}.{column} IS {sql.quoted(meaning)}")
-
-
-def write_catalog(store: Path) -> None:
-    """Writes `<store>/catalog.duckdb`, replacing it in one step; DuckDB 1.5 can read it."""
-    temporary = store / f".{CATALOG}-{uuid.uuid4().hex[:8]}"
+def write_catalog(file: Path, store: Path) -> None:
+    """Writes the catalog of `store` as a new DuckDB file; DuckDB 1.5 can read it."""
     with duckdb.connect() as connection:
-        connection.execute(f"ATTACH {sql.quoted(temporary)} AS catalog (STORAGE_VERSION 'v1.5.0')")
+        connection.execute(f"ATTACH {sql.quoted(file)} AS catalog (STORAGE_VERSION 'v1.5.0')")
         connection.execute("USE catalog")
         create_views(connection, store)
         connection.execute("USE memory")
         connection.execute("DETACH catalog")
-    os.replace(temporary, store / CATALOG)

@@ -3,17 +3,21 @@
 import io
 import json
 import sys
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import duckdb
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest import connect
 from ingest.errors import IngestError, QueryError
+from ingest.interrupts import interruptible
 from ingest.output import diagnostics, printable, results, table, write_query
 from ingest.parallel import add_all
+from ingest.reading import settled
 from ingest.run import RunLabels
 from ingest.sql import macros, tables, views
 from ingest.store import Added, Store, default_store
@@ -86,9 +90,11 @@ def add(
             what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
             progress.update(bars[path], completed=done, description=what)
 
-        for path, outcome in add_all(Store(store or default_store()), paths, labels, jobs, advance):
-            progress.remove_task(bars[path])
-            failed |= _report(path, outcome, as_json)
+        opened = Store(store or default_store())
+        with closing(add_all(opened, paths, labels, jobs, advance)) as outcomes:
+            for path, outcome in outcomes:
+                progress.remove_task(bars[path])
+                failed |= _report(path, outcome, as_json)
     if failed:
         raise typer.Exit(1)
 
@@ -111,19 +117,22 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: where it comes from, its files, its devices."""
     opened = _open(store)
     run_id, connection = opened.find(run), connect(opened.path)
-    row = connection.execute(
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return settled(lambda: connection.execute(query, [run_id]).fetchall())
+
+    for row in rows(
         """
         SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
             array_to_string(list_transform(
                 map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
             ), ', ') AS tags, ranks, devices, events, activities
         FROM run_overview WHERE run_id = $1
-        """,
-        [run_id],
-    ).fetchall()[0]
-    names = [column[0] for column in connection.description]
-    results().print(table(("", "run"), zip(names, row, strict=True)))
-    for path, line, warnings in connection.execute(
+        """
+    ):
+        names = [column[0] for column in connection.description]
+        results().print(table(("", "run"), zip(names, row, strict=True)))
+    for path, line, warnings in rows(
         """
         SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
             format('{:,} bytes', bytes), format('{:,} events', events),
@@ -135,9 +144,8 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
                 map_entries(dropped), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
             ), ', '), '')), warnings
         FROM sources WHERE run_id = $1 ORDER BY source_id
-        """,
-        [run_id],
-    ).fetchall():
+        """
+    ):
         for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(said))
     write_query(
@@ -152,10 +160,13 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
 
 
 @app.command()
-def remove(run: RunArgument, store: StoreOption = None) -> None:
+def remove(
+    run: Annotated[str, typer.Argument(help="A run's whole id, or its name.")],
+    store: StoreOption = None,
+) -> None:
     """Remove a run from the store, whole and at once."""
     opened = _open(store)
-    run_id = opened.find(run)
+    run_id = opened.find_exactly(run)
     opened.remove(run_id)
     results().print(f"removed {run_id}", markup=False)
 
@@ -212,7 +223,8 @@ def top(
     """Rank a run's operators or kernels by device time, idle time among them."""
     opened = _open(store)
     console = results()
-    for part in ranking_tables(connect(opened.path), opened.find(run), by.value, limit):
+    run_id, connection = opened.find(run), connect(opened.path)
+    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
         console.print(part)
 
 
@@ -274,7 +286,7 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
 
 
 def _say_error(error: object) -> None:
-    print("\n".join(map(printable, f"error: {error}".split("\n"))), file=sys.stderr)
+    print("\n".join(map(printable, f"error: {error}".strip().split("\n"))), file=sys.stderr)
 
 
 def main() -> None:
@@ -282,8 +294,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a name
-    try:
-        app()
-    except IngestError as error:
-        _say_error(error)
-        sys.exit(error.exit_code)
+    with interruptible() as received:
+        try:
+            app()
+        except BaseException as error:
+            if received:
+                print(f"error: stopped ({received[0].name})", file=sys.stderr)
+                sys.exit(128 + received[0])
+            if not isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
+                raise
+            _say_error(error)
+            sys.exit(1)

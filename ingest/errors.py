@@ -4,8 +4,6 @@
 class IngestError(Exception):
     """A message for the user, one line, naming the file or run it is about."""
 
-    exit_code = 1
-
 
 class ProfileError(IngestError):
     """An input file or directory cannot be read as a profile."""

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from ingest.console import Result
 from ingest.errors import QueryError
+from ingest.reading import settled
 
 WIDE = 100_000
 NARROWEST = 12
@@ -94,12 +95,11 @@ def write_query(
     Raises QueryError where the query fails or its result has no such form.
     """
     try:
-        relation = connection.sql(query, params=list(params))
-        if relation is None:  # a statement without a result
-            return
-        rows = relation.to_arrow_table()
+        rows = settled(lambda: _rows(connection, query, params))
     except duckdb.Error as error:
         raise QueryError(str(error).strip()) from error
+    if rows is None:
+        return
     if output_format == "parquet":
         sys.stdout.buffer.write(Result(rows).parquet())
     elif output_format == "csv":
@@ -113,6 +113,13 @@ def write_query(
         results().print(table(rows.column_names, zip(*columns, strict=True), right=numbers))
         if rows.num_rows > MOST_ROWS:
             print(f"the first {MOST_ROWS:,} of {rows.num_rows:,} rows", file=sys.stderr)
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, params: Sequence[object]
+) -> pa.Table | None:
+    relation = connection.sql(query, params=list(params))
+    return None if relation is None else relation.to_arrow_table()  # not all statements have one
 
 
 def _write_csv(rows: pa.Table) -> None:

@@ -1,16 +1,22 @@
-"""Adding many runs, in this process or several, with one account of the progress."""
+"""Adding runs, each in a process that may die without harm, with one account of the progress.
+
+Also a single run is added by a process of its own: DuckDB may take seconds to notice Ctrl-C, and
+a process that is out of memory takes no other with it.
+"""
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from functools import partial
+import signal
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import Queue
 from threading import Thread
-from typing import Any
+from typing import NoReturn
 
 from ingest.errors import IngestError
+from ingest.interrupts import deferred
 from ingest.run import RunLabels
 from ingest.store import Added, Store
 
@@ -23,65 +29,114 @@ def add_all(
     labels: RunLabels,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Iterator[tuple[Path, Added | IngestError]]:
+) -> Generator[tuple[Path, Added | IngestError], None, None]:
     """Adds each path as a run; yields what became of it, as it becomes known.
 
-    With `jobs` > 1, as many processes share the paths and the processors. `progress` hears of a
-    path how many bytes of its files have been read.
+    As many processes as `jobs` share the paths and the processors. `progress` hears of a path how
+    many bytes of its files have been read. Closing the iterator ends the processes at once.
     """
-    report = progress or (lambda path, position: None)
-    if jobs == 1 or len(paths) == 1:
-        for path in paths:
-            yield path, _add(store, path, labels, None, partial(report, path))
-        return
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    spawn = multiprocessing.get_context("spawn")
-    with spawn.Manager() as manager, ProcessPoolExecutor(jobs, mp_context=spawn) as pool:
-        positions: Queue[tuple[Path, int] | None] = manager.Queue()
-        listener = Thread(target=_listen, args=(positions, report))
-        listener.start()
-        futures: dict[Future[Added | IngestError], Path] = {
-            pool.submit(_work, store.path, path, labels, threads, positions): path for path in paths
-        }
-        try:
-            for future in as_completed(futures):
-                path = futures[future]
-                failure = future.exception()
-                if failure:
-                    yield path, IngestError(f"{path}: the worker failed: {failure}")
+    waiting = deque(paths)
+    jobs = min(jobs, len(paths))
+    threads = max(1, (os.cpu_count() or 1) // jobs) if jobs > 1 else None
+    workers: list[_Worker] = []
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                with deferred():
+                    workers.append(_Worker(store.path, labels, threads))
+                workers[-1].take(waiting.popleft())
+            ready = wait([worker.connection for worker in workers])
+            for worker in [worker for worker in workers if worker.connection in ready]:
+                said = worker.hear()
+                if isinstance(said, int):
+                    if progress:
+                        progress(worker.path, said)
+                    continue
+                yield worker.path, said
+                if waiting and worker.is_alive():
+                    worker.take(waiting.popleft())
                 else:
-                    yield path, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-            positions.put(None)
-            listener.join()
+                    worker.end()
+                    workers.remove(worker)
+    finally:
+        for worker in workers:
+            worker.end()
+        store.sweep()
+
+
+class _Worker:
+    """A process that adds one path after the other, and the path it works on."""
+
+    def __init__(self, store: Path, labels: RunLabels, threads: int | None) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self.path = Path()
+        self.connection, end = spawn.Pipe()
+        arguments = (end, store, labels, threads)
+        self._process = spawn.Process(target=_work, args=arguments, daemon=True)
+        try:
+            self._process.start()
+        except OSError as error:
+            raise IngestError(f"cannot start a process: {error.strerror}") from error
+        end.close()  # only the process holds it now: its death is the end of what can be heard
+
+    def take(self, path: Path) -> None:
+        self.path = path
+        with suppress(BrokenPipeError):  # dead already: heard next
+            self.connection.send(path)
+
+    def hear(self) -> int | Added | IngestError:
+        """The next message: bytes read so far, or what became of the path."""
+        try:
+            said: int | Added | IngestError = self.connection.recv()
+            return said
+        except (EOFError, OSError):
+            self._process.join()
+            return IngestError(f"{self.path}: not added: its process {self._end()}")
+
+    def _end(self) -> str:
+        code = self._process.exitcode or 0
+        if code >= 0:
+            return f"ended with code {code}"
+        name = signal.Signals(-code).name
+        hint = "; out of memory?" if -code == signal.SIGKILL else ""
+        return f"was killed ({name}){hint}"
+
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def end(self) -> None:
+        self._process.kill()  # idle, or no longer wanted
+        self._process.join()
+        self.connection.close()
+
+
+def _work(connection: Connection, store: Path, labels: RunLabels, threads: int | None) -> NoReturn:
+    Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):  # nobody is there any more
+        while True:
+            path = connection.recv()
+            connection.send(_add(store, path, labels, threads, connection.send))
+    os._exit(1)
+
+
+def _end_with_parent() -> None:
+    """In a thread: a parent that is killed can end nobody."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os._exit(1)
 
 
 def _add(
-    store: Store,
+    store: Path,
     path: Path,
     labels: RunLabels,
     threads: int | None,
     progress: Callable[[int], None],
 ) -> Added | IngestError:
     try:
-        return store.add(path, labels, threads, progress)
+        return Store(store).add(path, labels, threads, progress)
     except IngestError as error:
         return error
     except Exception as error:  # one input that nobody foresaw must not cost the others
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         return IngestError(f"{path}: {reason}")
-
-
-def _work(
-    store: Path, path: Path, labels: RunLabels, threads: int, positions: Any
-) -> Added | IngestError:
-    return _add(Store(store), path, labels, threads, lambda n: positions.put((path, n)))
-
-
-def _listen(positions: "Queue[tuple[Path, int] | None]", report: Progress) -> None:
-    while True:
-        heard = positions.get()
-        if heard is None:
-            return
-        report(*heard)

@@ -43,10 +43,14 @@ class RunInput:
         return PROFILE_SUFFIXES.sub("", self.path.resolve().name) or self.path.resolve().name
 
     @property
+    def checksums(self) -> list[str]:
+        """The SHA-256 of each file, sorted: what the content is, whatever the names."""
+        return sorted(source.sha256 for source in self.sources)
+
+    @property
     def digest(self) -> str:
-        """Eight hex digits of the content: the same files give the same digits anywhere."""
-        checksums = sorted(source.sha256 for source in self.sources)
-        return hashlib.sha256("\n".join(checksums).encode()).hexdigest()[:8]
+        """The SHA-256 of the content: the same files give the same digits anywhere."""
+        return hashlib.sha256("\n".join(self.checksums).encode()).hexdigest()
 
     @property
     def bytes(self) -> int:

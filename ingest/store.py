@@ -2,18 +2,15 @@
 
     <store>/runs/run_id=<id>/<table>.parquet
     <store>/catalog.duckdb
-    <store>/schema          which columns the tables have, and which views the catalog
+    <store>/schema          which tables the runs have, and which views the catalog
 
 A run is written beside the others and appears by one rename; it goes by one rename too. One more
 partition holds every table without rows: it gives the schema to an empty store.
 """
 
-import hashlib
 import os
 import re
-import shutil
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,16 +18,24 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 
-from ingest import sql
 from ingest.catalog import CATALOG, write_catalog
 from ingest.errors import StoreError
+from ingest.layout import (
+    EMPTY_PARTITION,
+    catalog_digest,
+    check_tables,
+    tables_digest,
+    write_empty_run,
+)
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput, read_run_input
 from ingest.source import Source
+from ingest.workplace import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
 
-EMPTY_PARTITION = "~empty"  # sorts last: DuckDB guesses a table's size from its first file
 STAMP = "schema"
+DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
 
 @dataclass(frozen=True)
@@ -54,41 +59,57 @@ class Added:
 
 
 class Store:
-    """A store in `path`, created when there is none."""
+    """A store in `path`, created when there is none.
+
+    Any number of processes may add, remove and read at once, and each may be killed at any time.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
         self.runs_path = self.path / "runs"
-        try:
-            schema, _, catalog = (self.path / STAMP).read_text().partition(" ")
-        except (OSError, UnicodeDecodeError):
+        exists, stamp = self._state()
+        tables, _, catalog = stamp.partition(" ")
+        if not exists:
             self._create()
+            self._write_catalog()
             return
-        if schema != _schema():
-            raise StoreError(
-                f"{self.path}: written by another version of tracehouse; "
-                "add the runs to a new store"
-            )
-        if catalog != self._catalog_digest():  # moved, or this version has other views
-            with suppress(OSError, duckdb.IOException):  # a store that is only read keeps its own
-                self._write_catalog()
+        if tables != tables_digest():
+            check_tables(self.runs_path)
+        elif catalog == catalog_digest(self.path):
+            return
+        with suppress(StoreError):  # moved, or this version has other views; to read needs neither
+            self._write_catalog()
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, sorted."""
-        ids = (p.name.removeprefix("run_id=") for p in self.runs_path.glob("run_id=*"))
-        return sorted(run_id for run_id in ids if run_id != EMPTY_PARTITION)
+        names = (path.name for path in self.runs_path.glob("run_id=*"))
+        return sorted(name.removeprefix("run_id=") for name in names if name != EMPTY_PARTITION)
 
     def find(self, reference: str) -> str:
         """The run that `reference` names: an id, a unique beginning of one, or a run's name.
 
         Raises StoreError when no run or more than one fits.
         """
+        return self._only(reference, self._named(reference) or self._begun(reference))
+
+    def find_exactly(self, reference: str) -> str:
+        """The same without beginnings of ids: for what cannot be undone."""
+        named, begun = self._named(reference), self._begun(reference)
+        if begun and not named:
+            listed = ", ".join(begun[:5])
+            raise StoreError(f"{reference}: not a run's whole id or name; did you mean {listed}?")
+        return self._only(reference, named)
+
+    def _named(self, reference: str) -> list[str]:
         ids = self.run_ids()
         if reference in ids:
-            return reference
-        named = [run_id for run_id in ids if run_id.rpartition("-")[0] == slug(reference)]
-        begun = [run_id for run_id in ids if reference and run_id.startswith(reference)]
-        candidates = (reference and named) or begun
+            return [reference]
+        return [run_id for run_id in ids if run_id.rpartition("-")[0] == slug(reference)]
+
+    def _begun(self, reference: str) -> list[str]:
+        return [i for i in self.run_ids() if reference and i.startswith(reference)]
+
+    def _only(self, reference: str, candidates: list[str]) -> str:
         if not candidates:
             raise StoreError(f"{reference}: no such run in {self.path}; see `ingest list`")
         if len(candidates) > 1:
@@ -106,39 +127,54 @@ class Store:
         """Ingests a run directory or file as a run.
 
         `progress` hears how many bytes of the files on disk have been read so far. Raises
-        ProfileError for input that cannot be read; the store is then as it was.
+        ProfileError for input that cannot be read and StoreError where the store cannot be
+        written; the store is then as it was.
         """
         began = time.perf_counter()
         labels = labels or RunLabels()
-        run = read_run_input(Path(path))
-        if existing := self._with_digest(run.digest):
-            return Added(existing, False, time.perf_counter() - began, [])
-        run_id = f"{slug(labels.name or run.name)}-{run.digest}"
-        with self._workplace() as workplace:
-            directory = workplace / "run"
+        with self._workplace() as place:
+            run = read_run_input(Path(path))
+            if existing := self._with_content(run):
+                return Added(existing, False, time.perf_counter() - began, [])
+            directory = place / "run"
             directory.mkdir()
             write_run(run, labels, directory, threads, progress)
-            if existing := self._with_digest(run.digest):  # somebody else was faster
-                return Added(existing, False, time.perf_counter() - began, [])
-            try:
+            sync(directory)
+            with locked(self.path):
+                if existing := self._with_content(run):  # somebody else was faster
+                    return Added(existing, False, time.perf_counter() - began, [])
+                run_id = self._new_id(labels.name or run.name, run.digest)
                 directory.rename(self.runs_path / f"run_id={run_id}")
-                is_new = True
-            except OSError:
-                if run_id not in self.run_ids():
-                    raise
-                is_new = False
-        return Added(run_id, is_new, time.perf_counter() - began, run.sources)
+                sync_names(self.runs_path)
+        return Added(run_id, True, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
         """Removes a run, whole and at once. Raises StoreError when there is none."""
-        directory = self.runs_path / f"run_id={run_id}"
-        if run_id not in self.run_ids():
-            raise StoreError(f"{run_id}: no such run in {self.path}")
-        with self._workplace() as workplace:
-            directory.rename(workplace / "removed")
+        with self._workplace() as place, locked(self.path):
+            if run_id not in self.run_ids():
+                raise StoreError(f"{run_id}: no such run in {self.path}")
+            (self.runs_path / f"run_id={run_id}").rename(place / "removed")
+            sync_names(self.runs_path)
 
-    def _with_digest(self, digest: str) -> str | None:
-        return next((i for i in self.run_ids() if i.endswith(f"-{digest}")), None)
+    def sweep(self) -> None:
+        """Removes what killed processes left behind; `add` and `remove` do so too."""
+        sweep(self.path)
+
+    def _with_content(self, run: RunInput) -> str | None:
+        """The run that holds the same files. Digits of an id may agree by chance, checksums not."""
+        for run_id in self.run_ids():
+            if run.digest.startswith(run_id.rpartition("-")[2]):
+                file = self.runs_path / f"run_id={run_id}" / "sources.parquet"
+                with suppress(FileNotFoundError):  # removed by now
+                    stored = pq.ParquetFile(file).read(["sha256"])["sha256"].to_pylist()
+                    if sorted(stored) == run.checksums:
+                        return run_id
+        return None
+
+    def _new_id(self, name: str, digest: str) -> str:
+        taken = {run_id.rpartition("-")[2] for run_id in self.run_ids()}
+        digits = next(count for count in DIGITS if digest[:count] not in taken)
+        return f"{slug(name) or 'run'}-{digest[:digits]}"
 
     def _create(self) -> None:
         if any(sign in str(self.path) for sign in "[]*?="):
@@ -147,58 +183,59 @@ class Store:
             if self.path.exists() and not all(map(self._is_ours, self.path.iterdir())):
                 raise StoreError(f"{self.path}: not a store, and not empty")
             self.runs_path.mkdir(parents=True, exist_ok=True)
-            with self._workplace() as workplace:
-                directory = workplace / "empty"
-                directory.mkdir()
-                write_run(RunInput(self.path, []), RunLabels(), directory)
-                partition = self.runs_path / f"run_id={EMPTY_PARTITION}"
-                if not partition.exists():
-                    directory.rename(partition)
-            self._write_catalog()
         except OSError as error:
             raise StoreError(f"{self.path}: cannot create a store: {error.strerror}") from error
+        with self._workplace() as place:
+            directory = place / "empty"
+            write_empty_run(directory)
+            sync(directory)
+            partition = self.runs_path / EMPTY_PARTITION
+            with locked(self.path):
+                if not partition.is_dir():
+                    directory.rename(partition)
+                    sync_names(self.runs_path)
+                    return
+        check_tables(self.runs_path)  # somebody else's
 
     def _is_ours(self, entry: Path) -> bool:
         """Whether another process that creates this store may have made the entry."""
         if entry == self.runs_path:
             return all(run.name.startswith("run_id=") for run in entry.iterdir())
-        return entry.name.startswith((".work-", f".{CATALOG}", f".{STAMP}", CATALOG))
+        return entry.name.startswith(PREFIX) or entry.name in (LOCK, CATALOG, STAMP)
+
+    def _state(self) -> tuple[bool, str]:
+        """Whether there is a store, and its stamp."""
+        try:
+            exists = (self.runs_path / EMPTY_PARTITION).is_dir()
+            with suppress(FileNotFoundError, NotADirectoryError):
+                return exists, (self.path / STAMP).read_text(errors="replace")
+            return exists, ""
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot read: {error.strerror}") from error
 
     def _write_catalog(self) -> None:
-        write_catalog(self.path)
-        temporary = self.path / f".{STAMP}-{uuid.uuid4().hex[:8]}"
-        temporary.write_text(f"{_schema()} {self._catalog_digest()}")
-        os.replace(temporary, self.path / STAMP)
-
-    def _catalog_digest(self) -> str:
-        texts = [file.text for file in (*sql.tables(), *sql.views(), *sql.macros())]
-        return _digest([str(self.path), *texts])
+        with self._workplace() as place:
+            write_catalog(place / CATALOG, self.path)
+            (place / STAMP).write_text(f"{tables_digest()} {catalog_digest(self.path)}")
+            sync(place)
+            for name in (CATALOG, STAMP):
+                os.replace(place / name, self.path / name)
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:
-        """A directory of the store for work in progress, gone afterwards."""
-        workplace = self.path / f".work-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        """A directory of the store for work in progress; what fails there is the store's fault."""
         try:
-            workplace.mkdir()
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot write: {error.strerror}") from error
-        try:
-            yield workplace
-        finally:
-            shutil.rmtree(workplace, ignore_errors=True)
-
-
-def _schema() -> str:
-    return _digest([f"{t.name} {list(t.documentation.columns)}" for t in sql.tables()])
-
-
-def _digest(texts: list[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+            with workplace(self.path) as place:
+                yield place
+        except (OSError, duckdb.Error) as error:
+            if why := cause(error, self.path):
+                raise StoreError(f"{self.path}: cannot write: {why}") from error
+            raise
 
 
 def slug(name: str) -> str:
-    """`name` as a part of a path: lower-case letters, digits, dots and dashes."""
-    return re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:80] or "run"
+    """`name` as a part of a path: lower-case letters, digits, dots and dashes; may be empty."""
+    return re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:80]
 
 
 def default_store() -> Path:

@@ -12,6 +12,9 @@ from ingest import sql
 from ingest.errors import StoreError
 from ingest.run import RunLabels
 
+EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
+COLLIDING = (29141, 105589)  # durations that give two such traces the same first eight digits
+
 
 def test_an_empty_store_has_every_table_and_view_empty(tmp_path: Path) -> None:
     connection = ingest.connect(tmp_path / "new")
@@ -69,13 +72,6 @@ def test_a_moved_store_still_opens(samples: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "moved it's" / "catalog.duckdb"), read_only=True) as other:
         assert other.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
     assert connection.sql("SELECT count(*) FROM events").fetchall() == [(16,)]
-
-
-def test_a_store_of_another_version_is_refused_with_a_word(tmp_path: Path) -> None:
-    store = ingest.Store(tmp_path / "store")
-    (store.path / "schema").write_text("older")
-    with pytest.raises(StoreError, match="written by another version of tracehouse"):
-        ingest.connect(store.path)
 
 
 @pytest.mark.parametrize("name", ["rank=7", "a[1]", "what?"])
@@ -160,3 +156,75 @@ def test_ranks_come_from_content_then_name_then_place(traces: Any, tmp_path: Pat
     ).fetchall() == [(4,)]
     warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources WHERE rank = 3")
     assert warnings.fetchall() == [(["rank 3 has 2 files"],), (["rank 3 has 2 files"],)]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("SELECT * EXCLUDE (stream)", "an older version of tracehouse: it has no kernels.stream."),
+        ("SELECT *, 1 AS energy", "a newer version of tracehouse: it has kernels.energy."),
+        (
+            "SELECT * REPLACE (stream::VARCHAR AS stream)",
+            "another version of tracehouse: it has kernels.stream as VARCHAR, not BIGINT.",
+        ),
+    ],
+)
+def test_a_store_with_other_tables_is_refused_with_a_way_on(
+    change: str, words: str, tmp_path: Path
+) -> None:
+    store = ingest.Store(tmp_path / "store")
+    (store.path / "schema").write_text("of another version")
+    _rewrite(store.runs_path / "run_id=~empty" / "kernels.parquet", change)
+    with pytest.raises(StoreError) as refusal:
+        ingest.connect(store.path)
+    query = f"SELECT path FROM '{store.runs_path}/*/sources.parquet'"
+    assert str(refusal.value) == (
+        f"{store.path}: written by {words} Add the runs to a new store; {query} in DuckDB lists "
+        "their files"
+    )
+    assert duckdb.sql(query).fetchall() == []
+
+
+def test_a_store_with_the_same_tables_is_brought_up_to_date(samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    store.add(samples / "traces" / "cpu_only.json.gz")
+    stamp = (store.path / "schema").read_text()
+    for other in ("", "of another version", stamp.split()[0] + " other views"):
+        (store.path / "schema").write_text(other)
+        (store.path / "catalog.duckdb").unlink()
+        assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(16,)]
+        assert (store.path / "schema").read_text() == stamp
+        with duckdb.connect(str(store.path / "catalog.duckdb"), read_only=True) as catalog:
+            assert catalog.sql("SELECT events FROM run_overview").fetchall() == [(16,)]
+
+
+def _rewrite(file: Path, change: str) -> None:
+    with duckdb.connect() as connection:
+        read = f"read_parquet('{file}', hive_partitioning = false)"
+        connection.execute(f"CREATE TABLE changed AS {change} FROM {read}")
+        connection.execute(f"COPY changed TO '{file}'")
+
+
+def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    trace = samples / "traces" / "cpu_only.json.gz"
+    run_id = store.add(trace, RunLabels(name="First Try!")).run_id
+    for beginning in ("f", "first", run_id[:-1], run_id + "0", "", "!!!"):
+        with pytest.raises(StoreError, match=r"no such run|did you mean first-try-"):
+            store.find_exactly(beginning)
+    assert {store.find_exactly(name) for name in (run_id, "first-try", "First Try!")} == {run_id}
+    store.add(samples / "traces" / "cupti_counters.json.gz", RunLabels(name="first try"))
+    with pytest.raises(StoreError, match="first-try: 2 runs fit"):
+        store.find_exactly("first-try")
+
+
+def test_runs_whose_ids_would_agree_by_chance_are_told_apart(traces: Any) -> None:
+    one, other = (
+        traces.write([{**EVENT, "dur": number}], name=f"trace{number}") for number in COLLIDING
+    )
+    ids = [traces.store.add(path).run_id for path in (one, other)]
+    assert [len(run_id.rpartition("-")[2]) for run_id in ids] == [8, 16]
+    assert ids[1].rpartition("-")[2].startswith(ids[0].rpartition("-")[2])
+    again = [traces.store.add(path) for path in (one, other)]
+    assert [(added.run_id, added.is_new) for added in again] == [(i, False) for i in ids]
+    assert traces.store.find(ids[0]) == ids[0]

@@ -1,0 +1,54 @@
+"""Ctrl-C and SIGTERM: both end a command in order, and neither gets lost."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def interruptible() -> Iterator[list[signal.Signals]]:
+    """Within, both raise KeyboardInterrupt, and are listed in what this yields.
+
+    DuckDB passes an interrupt on as an error of its own: the list tells what it was.
+    """
+    received: list[signal.Signals] = []
+
+    def receive(number: int, _: FrameType | None) -> None:
+        received.append(signal.Signals(number))
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as in the background of a shell's script
+            signal.signal(number, receive)
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Within, both wait, and processes started never see Ctrl-C, which a terminal sends to all.
+
+    A process that is interrupted while it starts prints a traceback, as does one whose parent is.
+    """
+    waiting: list[int] = []
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, lambda number, _: waiting.append(number))
+    resource_tracker.ensure_running()  # starts with the first process, and would undo the mask
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for received in waiting:
+            signal.raise_signal(received)

@@ -1,0 +1,101 @@
+"""Does one thing with a store again and again, killed at a later step each time.
+
+A step is a call that opens, locks, makes, moves or deletes a file there. After each kill every run
+must be there whole or not at all, and the next process that writes must leave nothing of it.
+Prints at how many steps it was killed.
+
+    python every_step.py create|add|remove STORE TRACE [FIRST STRIDE]
+"""
+
+import os
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import ingest
+from ingest import sql
+
+STEPS = {
+    "fcntl.flock",
+    "os.listdir",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.scandir",
+}
+ENTRIES = {".lock", "catalog.duckdb", "runs", "schema"}
+
+what, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+step, stride = map(int, sys.argv[4:] or (1, 1))
+
+
+def create() -> None:
+    ingest.Store(path)
+
+
+def add() -> None:
+    ingest.Store(path).add(trace)
+
+
+def remove() -> None:
+    with suppress(ingest.IngestError):  # it may not be there
+        ingest.Store(path).remove("cpu_only-5412a757")
+
+
+def check_whole() -> None:
+    connection = ingest.connect(path)
+    tables = sorted(f"{table.name}.parquet" for table in sql.tables())
+    for directory in (path / "runs").iterdir():
+        assert sorted(file.name for file in directory.iterdir()) == tables, directory
+    for table in sql.tables():
+        connection.sql(f"SELECT count(COLUMNS(*)) FROM {table.name}").fetchall()
+    assert (
+        sorted(run_id for (run_id,) in connection.sql("SELECT run_id FROM run_overview").fetchall())
+        == ingest.Store(path).run_ids()
+    )
+
+
+def check_clean() -> None:
+    assert {entry.name for entry in path.iterdir()} == ENTRIES, list(path.iterdir())
+
+
+def forked(action: Callable[[], None], kill_at: int = 0) -> int:
+    """Does `action` in a process of its own; how that ended."""
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    seen = 0
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal seen
+        if event in STEPS or (event == "open" and str(path) in str(arguments[0])):
+            seen += 1
+            if seen == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+    try:
+        action()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+do, then = {"create": (create, remove), "add": (add, remove), "remove": (remove, add)}[what]
+kills = 0
+while (ended := forked(do, step)) == -signal.SIGKILL:
+    for action in (check_whole, then, check_clean, check_whole):
+        if forked(action):
+            sys.exit(f"killed at step {step}: {action.__name__} failed")
+    if what == "create":
+        shutil.rmtree(path)
+    kills += 1
+    step += stride
+if ended:
+    sys.exit(f"it failed by itself after {kills} kills")
+print(kills)

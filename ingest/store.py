@@ -8,7 +8,6 @@ A run is written beside the others and appears by one rename; it goes by one ren
 partition holds every table without rows: it gives the schema to an empty store.
 """
 
-import hashlib
 import os
 import re
 import shutil
@@ -22,15 +21,21 @@ from typing import Any
 
 import duckdb
 
-from ingest import sql
-from ingest.catalog import CATALOG, write_catalog
+from ingest.catalog import (
+    CATALOG,
+    STAMP,
+    catalog_digest,
+    schema_digest,
+    stamp,
+    write_catalog,
+    write_stamp,
+)
 from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput, read_run_input
 from ingest.source import Source
 
 EMPTY_PARTITION = "~empty"  # sorts last: DuckDB guesses a table's size from its first file
-STAMP = "schema"
 
 
 @dataclass(frozen=True)
@@ -60,16 +65,16 @@ class Store:
         self.path = Path(path).expanduser().absolute()
         self.runs_path = self.path / "runs"
         try:
-            schema, _, catalog = (self.path / STAMP).read_text().partition(" ")
+            schema, catalog = stamp(self.path)
         except (OSError, UnicodeDecodeError):
             self._create()
             return
-        if schema != _schema():
+        if schema != schema_digest():
             raise StoreError(
                 f"{self.path}: written by another version of tracehouse; "
                 "add the runs to a new store"
             )
-        if catalog != self._catalog_digest():  # moved, or this version has other views
+        if catalog != catalog_digest(self.path):  # moved, or this version has other views
             with suppress(OSError, duckdb.IOException):  # a store that is only read keeps its own
                 self._write_catalog()
 
@@ -166,13 +171,7 @@ class Store:
 
     def _write_catalog(self) -> None:
         write_catalog(self.path)
-        temporary = self.path / f".{STAMP}-{uuid.uuid4().hex[:8]}"
-        temporary.write_text(f"{_schema()} {self._catalog_digest()}")
-        os.replace(temporary, self.path / STAMP)
-
-    def _catalog_digest(self) -> str:
-        texts = [file.text for file in (*sql.tables(), *sql.views(), *sql.macros())]
-        return _digest([str(self.path), *texts])
+        write_stamp(self.path)
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:
@@ -186,14 +185,6 @@ class Store:
             yield workplace
         finally:
             shutil.rmtree(workplace, ignore_errors=True)
-
-
-def _schema() -> str:
-    return _digest([f"{t.name} {list(t.documentation.columns)}" for t in sql.tables()])
-
-
-def _digest(texts: list[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def slug(name: str) -> str:

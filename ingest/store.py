@@ -21,15 +21,8 @@ from typing import Any
 
 import duckdb
 
-from ingest.catalog import (
-    CATALOG,
-    STAMP,
-    catalog_digest,
-    schema_digest,
-    stamp,
-    write_catalog,
-    write_stamp,
-)
+from ingest import sql
+from ingest.catalog import CATALOG, STAMP, catalog_digest, digest, write_catalog
 from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput, read_run_input
@@ -65,11 +58,11 @@ class Store:
         self.path = Path(path).expanduser().absolute()
         self.runs_path = self.path / "runs"
         try:
-            schema, catalog = stamp(self.path)
+            schema, _, catalog = (self.path / STAMP).read_text().partition(" ")
         except (OSError, UnicodeDecodeError):
             self._create()
             return
-        if schema != schema_digest():
+        if schema != _schema():
             raise StoreError(
                 f"{self.path}: written by another version of tracehouse; "
                 "add the runs to a new store"
@@ -171,7 +164,9 @@ class Store:
 
     def _write_catalog(self) -> None:
         write_catalog(self.path)
-        write_stamp(self.path)
+        temporary = self.path / f".{STAMP}-{uuid.uuid4().hex[:8]}"
+        temporary.write_text(f"{_schema()} {catalog_digest(self.path)}")
+        os.replace(temporary, self.path / STAMP)
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:
@@ -185,6 +180,10 @@ class Store:
             yield workplace
         finally:
             shutil.rmtree(workplace, ignore_errors=True)
+
+
+def _schema() -> str:
+    return digest(f"{t.name} {list(t.documentation.columns)}" for t in sql.tables())
 
 
 def slug(name: str) -> str:

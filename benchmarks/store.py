@@ -4,7 +4,7 @@ Ingests a few small traces of TRACE_SAMPLES and copies their directories, each a
 with another name, model, tags and moment, until there are enough; a store that is there already is
 used again. Then it measures what people wait for, prints it beside the limit that we set, and
 judges nothing: figures depend on the machine. Each figure is of a process that has done the same
-before, but for those called cold.
+before, but for the one called cold.
 """
 
 import argparse
@@ -37,6 +37,7 @@ SAMPLES = (
     "cpu/flux_eager_min",
     "two_rank",
 )
+PORT = 8599
 SHOWN = "two_rank"  # the run that is looked at: the largest
 COPIED = """
     COPY (
@@ -135,46 +136,47 @@ def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
 
 
 def measure_pages(store: Path, run: str, times: int) -> Iterator[Measured]:
-    """Pages in Chromium, from their address to their last element; the first one cold too."""
-    elements = {
+    """Pages in a browser that knows the dashboard, from the address to the last table."""
+    tables = {
         "runs": '[data-testid="stDataFrame"] td',
         f"operators?run={run}": '[data-testid="stDataFrame"] td',
         f"bubbles?run={run}": '[data-testid="stTabs"] [data-testid="stDataFrame"] td',
     }
     with served(store) as address, chromium() as browser:
-        for page, element in elements.items():
+        context = browser.new_context(viewport={"width": 1400, "height": 1000})
+        for page, cell in tables.items():
 
-            def open_page(page: str = page, element: str = element) -> None:
-                tab = browser.new_page(viewport={"width": 1400, "height": 1000})
+            def open_page(page: str = page, cell: str = cell) -> None:
+                tab = context.new_page()
                 tab.goto(f"{address}/{page}")
-                tab.wait_for_selector(element, state="attached")
+                tab.wait_for_selector(cell, state="attached")
                 tab.close()
 
-            name = page.partition("?")[0].capitalize()
-            first = seconds(open_page, 1)
+            name = f"page {page.partition('?')[0].capitalize()}"
+            cold = seconds(open_page, 1)
             if page == "runs":
-                yield f"page {name}, cold", 2.0, first
-            yield f"page {name}", 2.0, seconds(open_page, times)
+                yield f"{name}, cold server and browser", 2.0, cold
+            yield name, 2.0, seconds(open_page, times)
 
 
 @contextmanager
 def served(store: Path) -> Iterator[str]:
     """The dashboard on the store; its address."""
-    port = 8599
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "dashboard" / "app.py")]
-    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
+    options = ["--server.headless=true", f"--server.port={PORT}", "--server.fileWatcherType=none"]
     process = subprocess.Popen(
         [*command, *options, "--", "--store", str(store)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
     try:
         for line in process.stdout or ():
             if "URL" in line:
                 break
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{PORT}"
     finally:
         process.terminate()
         process.wait()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -62,3 +63,14 @@ def test_a_query_of_one_run_opens_no_file_of_another(
         counts = files_read(several_runs, query + condition)
         assert counts, condition
         assert set(counts) == {1}, condition
+
+
+def test_a_connection_is_the_same_without_the_catalog_it_is_copied_from(
+    several_runs: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    described = "SELECT table_name, column_name, comment FROM duckdb_columns() ORDER BY ALL"
+    store = ingest.Store(tmp_path / "store")
+    copied = ingest.connect(store.path).execute(described).fetchall()
+    (store.path / "catalog.duckdb").write_bytes(b"no database")
+    defined = ingest.connect(store.path).execute(described).fetchall()
+    assert copied == defined == several_runs.execute(described).fetchall()

@@ -79,7 +79,7 @@ def _query(search: str, tag: tuple[str, str] | None) -> Query:
         "run_overview",
         where,
         containing=(SEARCHED, search),
-        order_by="ingested_at DESC, run_id",
+        order_by=store.NEWEST_FIRST,
     )
 
 

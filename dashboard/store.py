@@ -13,12 +13,19 @@ import streamlit as st
 import ingest
 from dashboard.query import Query, select
 
+NEWEST_FIRST = "ingested_at DESC, run_id"
+
 
 def path() -> Path:
     """The store: `streamlit run dashboard/app.py -- --store DIR`, else ingest's default."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--store", type=Path, default=ingest.default_store())
     return Path(parser.parse_known_args(sys.argv[1:])[0].store)
+
+
+@st.cache_resource(show_spinner=False)
+def _store(store: str) -> ingest.Store:
+    return ingest.Store(store)
 
 
 @st.cache_resource(show_spinner=False)
@@ -39,23 +46,24 @@ def _cached(store: str, state: str, query: str, parameters: tuple[Any, ...]) -> 
 def _fetch(store: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
     """A cursor for each call: pages run in threads of their own."""
     with _connection(store).cursor() as cursor:
-        return cursor.execute(query, list(parameters)).df()
+        return ingest.settled(lambda: cursor.execute(query, list(parameters)).df())
 
 
 def look() -> list[str]:
     """Reads which runs there are, newest first; results cached for another state are left behind.
 
-    Called once for each run of the script. Raises ingest.IngestError where there is no store.
+    Called once for each run of the script, and so asks the directory before the files in it.
+    Raises ingest.IngestError where there is no store.
     """
-    newest_first = "SELECT run_id, ingested_at FROM runs ORDER BY ingested_at DESC, run_id"
     try:
-        runs = _fetch(str(path()), newest_first, ())
+        store = _store(str(path()))
+        changed = store.runs_path.stat().st_mtime_ns  # a run removed and added has the same id
+        state = hashlib.sha256(f"{changed} {store.run_ids()}".encode()).hexdigest()
     except Exception:
         _stop_where_gone()
         raise
-    state = hashlib.sha256(runs.to_csv().encode()).hexdigest()
     st.session_state["store_state"] = state
-    return [str(run_id) for run_id in runs["run_id"]]
+    return [str(run) for run in rows(select("run_id", "runs", order_by=NEWEST_FIRST))["run_id"]]
 
 
 def rows(query: Query) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import duckdb
 from ingest.catalog import create_views
 from ingest.console import Console, Result
 from ingest.errors import IngestError, QueryError
+from ingest.reading import settled
 from ingest.run import RunLabels
 from ingest.store import Store, default_store
 
@@ -24,6 +25,7 @@ __all__ = [
     "Store",
     "connect",
     "default_store",
+    "settled",
 ]
 
 

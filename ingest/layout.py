@@ -1,12 +1,12 @@
 """Which tables and views a store has, and whether this version of tracehouse can work with them."""
 
-import hashlib
 import tempfile
 from pathlib import Path
 
 import duckdb
 
 from ingest import sql
+from ingest.catalog import digest
 from ingest.errors import StoreError
 from ingest.run import RunLabels, write_run
 from ingest.rundir import RunInput
@@ -17,13 +17,7 @@ MOST_DIFFERENCES = 3
 
 def tables_digest() -> str:
     """Of all SQL that the tables come from: where it is the same, so are their columns."""
-    return _digest([file.text for file in (*sql.tables(), *sql.sql_files("load"))])
-
-
-def catalog_digest(store: Path) -> str:
-    """Of all that is written into the store's catalog."""
-    files = (*sql.tables(), *sql.views(), *sql.macros())
-    return _digest([str(store), *(file.text for file in files)])
+    return digest(file.text for file in (*sql.tables(), *sql.sql_files("load")))
 
 
 def write_empty_run(directory: Path) -> None:
@@ -70,7 +64,3 @@ def _columns(directory: Path) -> dict[str, str]:
             for name, kind, *_ in connection.execute(f"DESCRIBE FROM {read}").fetchall():
                 columns[f"{file.stem}.{name}"] = kind
     return columns
-
-
-def _digest(texts: list[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

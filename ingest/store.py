@@ -20,11 +20,10 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from ingest.catalog import CATALOG, write_catalog
+from ingest.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.errors import StoreError
 from ingest.layout import (
     EMPTY_PARTITION,
-    catalog_digest,
     check_tables,
     tables_digest,
     write_empty_run,
@@ -34,7 +33,6 @@ from ingest.rundir import RunInput, read_run_input
 from ingest.source import Source
 from ingest.workplace import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
 
-STAMP = "schema"
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
 

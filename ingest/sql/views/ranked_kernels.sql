@@ -13,40 +13,22 @@
 -- dur_ns    its length, ns
 CREATE VIEW ranked_kernels AS
 SELECT
-    run_id,
-    'op' AS level,
-    coalesce(top_op, CASE WHEN graph_launch THEN '(graph) ' || name ELSE '(no op)' END) AS name,
-    rank,
-    device,
-    event_id,
-    top_op_id AS owner_id,
-    name AS kernel,
-    class,
-    dur_ns
+    kernels.run_id,
+    levels.level,
+    CASE
+        WHEN levels.level = 'kernel' THEN kernels.name
+        WHEN levels.level = 'op' AND kernels.top_op IS NOT NULL THEN kernels.top_op
+        WHEN levels.level = 'leaf' AND kernels.op IS NOT NULL THEN kernels.op
+        WHEN kernels.graph_launch THEN '(graph) ' || kernels.name
+        ELSE '(no op)'
+    END AS name,
+    kernels.rank,
+    kernels.device,
+    kernels.event_id,
+    CASE levels.level WHEN 'op' THEN kernels.top_op_id WHEN 'leaf' THEN kernels.op_id END
+        AS owner_id,
+    kernels.name AS kernel,
+    kernels.class,
+    kernels.dur_ns
 FROM kernels
-UNION ALL
-SELECT
-    run_id,
-    'leaf' AS level,
-    coalesce(op, CASE WHEN graph_launch THEN '(graph) ' || name ELSE '(no op)' END) AS name,
-    rank,
-    device,
-    event_id,
-    op_id AS owner_id,
-    name AS kernel,
-    class,
-    dur_ns
-FROM kernels
-UNION ALL
-SELECT
-    run_id,
-    'kernel' AS level,
-    name,
-    rank,
-    device,
-    event_id,
-    NULL AS owner_id,
-    name AS kernel,
-    class,
-    dur_ns
-FROM kernels;
+CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level);

@@ -15,27 +15,38 @@
 CREATE VIEW ranking AS
 WITH totals AS (
     SELECT
-        run_id, level, rank, device, name, count(*) AS calls, sum(dur_ns)::BIGINT AS device_ns
+        run_id,
+        level,
+        rank,
+        device,
+        name,
+        count(*) AS calls,
+        sum(dur_ns)::BIGINT AS device_ns,
+        NULL AS span_ns
     FROM ranked_kernels
     GROUP BY run_id, level, rank, device, name
     UNION ALL
-    SELECT run_id, level, rank, device, 'bubble' AS name, bubbles AS calls, bubble_ns AS device_ns
+    SELECT
+        run_id,
+        level,
+        rank,
+        device,
+        'bubble' AS name,
+        bubbles AS calls,
+        bubble_ns AS device_ns,
+        span_ns
     FROM device_totals
     CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
 )
 
 SELECT
-    totals.run_id,
-    totals.level,
-    totals.rank,
-    totals.device,
-    totals.name,
-    totals.calls,
-    totals.device_ns,
-    100.0 * totals.device_ns / nullif(device_totals.span_ns, 0) AS percent
-FROM totals
-INNER JOIN device_totals
-    ON
-        totals.run_id = device_totals.run_id
-        AND totals.rank = device_totals.rank
-        AND totals.device IS NOT DISTINCT FROM device_totals.device;
+    run_id,
+    level,
+    rank,
+    device,
+    name,
+    calls,
+    device_ns,
+    100.0 * device_ns
+    / nullif(max(span_ns) OVER (PARTITION BY run_id, level, rank, device), 0) AS percent
+FROM totals;

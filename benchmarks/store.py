@@ -1,0 +1,218 @@
+"""How quick a store of many runs is: `python benchmarks/store.py --runs 1000 --store DIR`.
+
+Ingests a few small traces of TRACE_SAMPLES and copies their directories, each as a run of its own
+with another name, model, tags and moment, until there are enough; a store that is there already is
+used again. Then it measures what people wait for, prints it beside the limit that we set, and
+judges nothing: figures depend on the machine. Each figure is of a process that has done the same
+before, but for the one called cold.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+from playwright.sync_api import Browser, sync_playwright
+
+import ingest
+from ingest import sql
+from ingest.output import results, table
+
+ROOT = Path(__file__).parent.parent
+TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
+SAMPLES = (
+    "cpu_only",
+    "alexnet_cuda_sync",
+    "cupti_counters",
+    "mi300_torch_compile_triton",
+    "mi210_gpu_only",
+    "cpu/flux_eager_min",
+    "two_rank",
+)
+PORT = 8599
+SHOWN = "two_rank"  # the run that is looked at: the largest
+COPIED = """
+    COPY (
+        SELECT * REPLACE (
+            $1 AS name, $2 AS model, ingested_at + to_minutes($3) AS ingested_at,
+            map(['batch', 'host'], [$4, $5]) AS tags
+        ) FROM read_parquet($6)
+    ) TO {target} (FORMAT parquet, COMPRESSION zstd)
+"""
+
+Measured = tuple[str, float, list[float]]  # what, limit in seconds, seconds
+
+
+def build(store: ingest.Store, runs: int) -> None:
+    """Fills the store up to so many runs."""
+    with tempfile.TemporaryDirectory() as directory:
+        for sample in SAMPLES:
+            files = list(TRACES.glob(f"{sample}.json.gz")) or list(TRACES.glob(f"{sample}_*"))
+            run = Path(directory) / Path(sample).name
+            run.mkdir()
+            for file in files:
+                shutil.copy(file, run)
+            store.add(run)
+    first = [run for run in store.run_ids() if not run.endswith("-copy")]
+    with duckdb.connect() as connection:
+        for number in range(len(store.run_ids()) - len(first), runs - len(first)):
+            _copy(store, connection, first[number % len(first)], number)
+
+
+def _copy(
+    store: ingest.Store, connection: duckdb.DuckDBPyConnection, run: str, number: int
+) -> None:
+    name = f"{run.rpartition('-')[0]}-{number:05}"
+    source = store.runs_path / f"run_id={run}"
+    target = store.runs_path / f"run_id={name}-copy"
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("runs.parquet"))
+    connection.execute(
+        COPIED.format(target=sql.quoted(target / "runs.parquet")),
+        [
+            name,
+            f"model-{number % 25}",
+            number,
+            str(2 ** (number % 6)),
+            f"node{number % 40:02}",
+            str(source / "runs.parquet"),
+        ],
+    )
+
+
+def seconds(action: Callable[[], object], times: int) -> list[float]:
+    """How long the action takes, each time."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - began)
+    return taken
+
+
+def measure_queries(store: Path, run: str, times: int) -> Iterator[Measured]:
+    """Connecting, and queries on a connection that is open."""
+    yield "ingest.connect()", 0.1, seconds(lambda: ingest.connect(store), times)
+    connection = ingest.connect(store)
+    of_run = f"WHERE run_id = '{run}'"
+    queries = {
+        "op_ranking of a run": (0.1, f"FROM op_ranking {of_run}"),
+        "bubble_causes of a run": (0.1, f"FROM bubble_causes {of_run}"),
+        "host_op_ranking of a run": (0.1, f"FROM host_op_ranking {of_run}"),
+        "device_time of all runs": (1.0, "FROM device_time"),
+        "run_overview of all runs": (1.0, "FROM run_overview"),
+    } | {
+        f"a name in {name} of all runs": (
+            1.0,
+            f"SELECT run_id, count(*) FROM {name} WHERE name LIKE '%softmax%' GROUP BY run_id",
+        )
+        for name in ("ops", "kernels", "events")
+    }
+    for what, (limit, query) in queries.items():
+
+        def ask(query: str = query) -> object:
+            return connection.execute(query).fetchall()
+
+        ask()
+        yield what, limit, seconds(ask, times)
+
+
+def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
+    """Whole processes."""
+    for arguments in (["list"], ["show", run], ["top", run]):
+        command = [sys.executable, "-m", "ingest", *arguments, "--store", str(store)]
+
+        def call(command: list[str] = command) -> object:
+            return subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+        yield f"ingest {arguments[0]}", 1.0, seconds(call, times)
+
+
+def measure_pages(store: Path, run: str, times: int) -> Iterator[Measured]:
+    """Pages in a browser that knows the dashboard, from the address to the last table."""
+    tables = {
+        "runs": '[data-testid="stDataFrame"] td',
+        f"operators?run={run}": '[data-testid="stDataFrame"] td',
+        f"bubbles?run={run}": '[data-testid="stTabs"] [data-testid="stDataFrame"] td',
+    }
+    with served(store) as address, chromium() as browser:
+        context = browser.new_context(viewport={"width": 1400, "height": 1000})
+        for page, cell in tables.items():
+
+            def open_page(page: str = page, cell: str = cell) -> None:
+                tab = context.new_page()
+                tab.goto(f"{address}/{page}")
+                tab.wait_for_selector(cell, state="attached")
+                tab.close()
+
+            name = f"page {page.partition('?')[0].capitalize()}"
+            cold = seconds(open_page, 1)
+            if page == "runs":
+                yield f"{name}, cold server and browser", 2.0, cold
+            yield name, 2.0, seconds(open_page, times)
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """The dashboard on the store; its address."""
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "dashboard" / "app.py")]
+    options = ["--server.headless=true", f"--server.port={PORT}", "--server.fileWatcherType=none"]
+    process = subprocess.Popen(
+        [*command, *options, "--", "--store", str(store)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        for line in process.stdout or ():
+            if "URL" in line:
+                break
+        yield f"http://127.0.0.1:{PORT}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium where there is one, else playwright's own."""
+    with sync_playwright() as playwright:
+        system = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=system, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def main() -> None:
+    """Builds, measures, prints."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--times", type=int, default=5, help="of each measurement")
+    asked = parser.parse_args()
+    store = ingest.Store(asked.store)
+    build(store, asked.runs)
+    run = next(run for run in store.run_ids() if run.startswith(SHOWN))
+    rows = [
+        (what, f"{limit:.1f}", f"{statistics.median(taken):.3f}", f"{min(taken):.3f}")
+        for measure in (measure_queries, measure_commands, measure_pages)
+        for what, limit, taken in measure(store.path, run, asked.times)
+    ]
+    files = list(store.runs_path.rglob("*.parquet"))
+    megabytes = sum(path.stat().st_size for path in files) / 1e6
+    print(f"{len(store.run_ids()):,} runs, {len(files):,} files, {megabytes:,.0f} MB")
+    columns = ("seconds for", "limit", "median", "fastest")
+    results().print(table(columns, rows, right=columns[1:]))
+
+
+if __name__ == "__main__":
+    main()

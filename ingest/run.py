@@ -96,6 +96,9 @@ def write_run(
                 _redact_descriptions(run)
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
+        # Events join what is known of them: the narrow side is written on the right, to be held in
+        # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
+        connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
         for table in sql.tables():
             order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
             target = sql.quoted(directory / f"{table.name}.parquet")

@@ -9,6 +9,12 @@ launch_calls AS (
     SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')
 ),
 
+external_ops AS (
+    SELECT source_id, event_id, external_id, name, lane, start_ns
+    FROM complete
+    WHERE category = 'cpu_op' AND external_id > 0
+),
+
 activities AS (
     SELECT source_id, event_id, pid, tid, start_ns, correlation, external_id
     FROM complete WHERE side = 'device'
@@ -63,8 +69,7 @@ by_external_id AS (
     SELECT activities.event_id, min(op.event_id) AS op_id
     FROM activities
     ANTI JOIN linked ON activities.event_id = linked.event_id
-    INNER JOIN complete AS op USING (source_id, external_id)
-    WHERE op.category = 'cpu_op' AND external_id > 0
+    INNER JOIN external_ops AS op USING (source_id, external_id)
     GROUP BY activities.event_id
 )
 
@@ -72,20 +77,22 @@ SELECT
     linked.event_id,
     linked.launch_id,
     NULL AS op_id,
+    NULL AS op,
     linked.link,
     launch.lane,
     launch.start_ns AS launch_ns,
     launch.name AS launch_name
 FROM linked
-INNER JOIN complete AS launch ON linked.launch_id = launch.event_id
+INNER JOIN launch_calls AS launch ON linked.launch_id = launch.event_id
 UNION ALL
 SELECT
     by_external_id.event_id,
     NULL AS launch_id,
     by_external_id.op_id,
+    op.name AS op,
     'external_id' AS link,
     op.lane,
     op.start_ns AS launch_ns,
     NULL AS launch_name
 FROM by_external_id
-INNER JOIN complete AS op ON by_external_id.op_id = op.event_id;
+INNER JOIN external_ops AS op ON by_external_id.op_id = op.event_id;

@@ -49,8 +49,8 @@ launched AS (
         launches.launch_ns,
         launches.launch_name,
         launches.link,
-        coalesce(linked_op.event_id, ops.op_id) AS op_id,
-        coalesce(linked_op.name, ops.op) AS op,
+        coalesce(launches.op_id, ops.op_id) AS op_id,
+        coalesce(launches.op, ops.op) AS op,
         ops.top_op_id,
         ops.top_op,
         coalesce(launches.launch_ns, activities.start_ns) AS host_ns
@@ -58,7 +58,6 @@ launched AS (
     LEFT JOIN launches ON activities.event_id = launches.event_id
     LEFT JOIN launching_ops AS ops
         ON launches.lane = ops.lane AND launches.launch_ns = ops.launch_ns
-    LEFT JOIN complete AS linked_op ON launches.op_id = linked_op.event_id
 )
 
 SELECT

@@ -1,0 +1,276 @@
+"""How fast the ingest is beside a bare parse: `python benchmarks/ingest.py [--ten] [--repeat N]`.
+
+For each input, in turn and in processes of their own: DuckDB's bare `read_json` of the same
+`traceEvents` array with the same columns, into a table in a database file and into one in memory;
+then the whole ingest (read, parse, normalise, nest, link, write Parquet). Seconds are those inside
+the process, the fastest of N; peak RSS is that of the whole process tree. `--ten` adds the large
+trace ten times over (6 GB of JSON on disk). It judges nothing: figures depend on the machine.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+ROOT = Path(__file__).parent.parent
+sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
+
+import ingest  # noqa: E402
+from ingest.output import results, table  # noqa: E402
+
+SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
+OWLV2 = SAMPLES / "traces" / "h100_owlv2.json.gz"
+LARGE = SAMPLES / "large" / "flux_compile_cachehit_stack.json.gz"
+SHIFTED = ("correlation", "External id", "external id", "Ev Idx", "Python id", "Python parent id")
+ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
+ARRAY_END = re.compile(rb'\]\s*(,\s*"traceName"[^\]]*)?\}\s*$')
+TS = re.compile(rb'("ts": )(\d+)')
+SHIFT_US = 600_000_000  # longer than any of the traces
+SHIFT_IDS = 10_000_000
+COLUMNS = (
+    "input", "MB of JSON", "events", "bare, file s", "bare, memory s", "ingest s", "× file",
+    "× memory", "MB/s", "events/s", "peak RSS MB", "store %",
+)  # fmt: skip
+MANY_RUNS = 24
+MANY_COLUMNS = ("--jobs", f"s for {MANY_RUNS} runs", "peak RSS MB")
+POLL_SECONDS = 0.02
+BARE = """
+    CREATE TABLE events AS FROM read_json('{array}', format = 'array',
+        maximum_object_size = 100_000_000, columns = {{
+            ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR',
+            id: 'VARCHAR', ts: 'DOUBLE', dur: 'DOUBLE', args: 'JSON'
+        }})
+"""
+
+
+# What runs in a process of its own, and prints its seconds.
+
+
+def bare(array: str, database: str) -> float:
+    """DuckDB's own parse of the array of events into a table."""
+    with duckdb.connect(database, config={"preserve_insertion_order": False}) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        began = time.perf_counter()
+        connection.execute(BARE.format(array=array))
+        return time.perf_counter() - began
+
+
+def whole(trace: str, store: str) -> float:
+    """The ingest into a new store."""
+    opened = ingest.Store(store)
+    began = time.perf_counter()
+    opened.add(trace)
+    return time.perf_counter() - began
+
+
+def measured(*call: str) -> tuple[float, int]:
+    """Seconds that a function above took in a process, and the process tree's peak RSS, bytes."""
+    command = [sys.executable, __file__, "--call", *call]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        peak = watched(process)
+        assert process.stdout
+        assert process.stderr
+        printed, said = process.stdout.read(), process.stderr.read()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(call)}: {said.decode()}")
+    return float(printed), peak
+
+
+def watched(process: subprocess.Popen[bytes]) -> int:
+    """Peak RSS of a process and its descendants until it ends, bytes."""
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, sum(map(rss, descendants(process.pid))))
+        time.sleep(POLL_SECONDS)
+    return peak
+
+
+def descendants(pid: int) -> Iterator[int]:
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            for child in children.read_text().split():
+                yield from descendants(int(child))
+        except OSError:
+            continue  # it has ended
+
+
+def rss(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+# Inputs.
+
+
+def times(trace: Path, count: int, target: Path) -> None:
+    """Writes the events of a trace `count` times over, each time later and with ids of its own."""
+    whole_trace = json.loads(gzip.decompress(trace.read_bytes()))
+    events = whole_trace.pop("traceEvents")
+    with target.open("w") as file:
+        file.write(json.dumps(whole_trace)[:-1] + ', "traceEvents": [\n')
+        for number in range(count):
+            file.write(",\n" if number else "")
+            file.write(",\n".join(json.dumps(shifted(event, number), indent=2) for event in events))
+        file.write("\n]}")
+
+
+def shifted(event: dict[str, Any], number: int) -> dict[str, Any]:
+    moved = dict(event)
+    if isinstance(event.get("ts"), int | float):
+        moved["ts"] = round(event["ts"] + number * SHIFT_US, 3)
+    if event.get("ph") in "sf" and isinstance(event.get("id"), int):
+        moved["id"] = event["id"] + number * SHIFT_IDS
+    if isinstance(args := event.get("args"), dict):
+        moved["args"] = {
+            key: value + number * SHIFT_IDS if key in SHIFTED and isinstance(value, int) else value
+            for key, value in args.items()
+        }
+    return moved
+
+
+def times_later(trace: Path, count: int, target: Path) -> None:
+    """The same for a trace too large for Python objects: as text, each time later."""
+    text = gzip.decompress(trace.read_bytes())
+    start, end = array_of(text)
+    events = text[start:end]
+    with target.open("wb") as file:
+        file.write(text[:start])
+        for number in range(count):
+            later = partial(_later, shift_us=number * SHIFT_US)
+            file.write(b"," if number else b"")
+            file.write(TS.sub(later, events) if number else events)
+        file.write(text[end:])
+
+
+def _later(found: re.Match[bytes], shift_us: int) -> bytes:
+    return b"%s%d" % (found[1], int(found[2]) + shift_us)
+
+
+def array_of(text: bytes) -> tuple[int, int]:
+    """Where the events of a trace begin and end, inside their brackets."""
+    start, end = ARRAY.search(text), ARRAY_END.search(text, len(text) - 10_000)
+    assert start
+    assert end
+    return start.end(), end.start()
+
+
+def prepared(directory: Path, trace: Path) -> Path:
+    """The array of events in a file of its own, for the bare parse."""
+    array = directory / "array.json"
+    text = trace.read_bytes()
+    start, end = array_of(text)
+    array.write_bytes(b"[" + text[start:end] + b"]")
+    return array
+
+
+# Figures.
+
+
+def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list[list[str]]:
+    """Rows of the table for one trace, as .json and .json.gz."""
+    array, size = prepared(directory, trace), trace.stat().st_size
+    database, store = directory / "bare.duckdb", directory / "store"
+    seconds: dict[str, list[float]] = {}
+    peaks: dict[str, int] = {}
+    for _ in range(repeat):
+        for what, call in (
+            ("file", ("bare", str(array), str(database))),
+            ("memory", ("bare", str(array), ":memory:")),
+            ("json", ("whole", str(trace), str(store))),
+            ("json.gz", ("whole", str(compressed), str(store))),
+        ):
+            shutil.rmtree(store, ignore_errors=True)
+            database.unlink(missing_ok=True)
+            took, peak = measured(*call)
+            seconds.setdefault(what, []).append(took)
+            peaks[what] = max(peak, peaks.get(what, 0))
+    stored = sum(file.stat().st_size for file in store.glob("runs/*/*.parquet"))
+    [(events,)] = ingest.connect(store).sql("SELECT sum(events) FROM sources").fetchall()
+    array.unlink()
+    best = {what: min(times) for what, times in seconds.items()}
+    return [
+        [
+            f"{trace.stem}.{form}",
+            f"{size / 1e6:,.0f}",
+            f"{events:,}",
+            f"{best['file']:.2f}",
+            f"{best['memory']:.2f}",
+            f"{best[form]:.2f}",
+            f"{best[form] / best['file']:.2f}",
+            f"{best[form] / best['memory']:.2f}",
+            f"{size / 1e6 / best[form]:,.0f}",
+            f"{events / best[form]:,.0f}",
+            f"{peaks[form] / 1e6:,.0f}",
+            f"{100 * stored / size:.1f}",
+        ]
+        for form in ("json", "json.gz")
+    ]
+
+
+def many(directory: Path) -> list[list[str]]:
+    """Seconds of one command that adds many runs, by one process and by two."""
+    for number in range(MANY_RUNS):
+        run = directory / "runs" / f"run{number}"
+        run.mkdir(parents=True)
+        shutil.copy(SAMPLES / "traces" / "mi300_resnet_ddp_rank0.json.gz", run)
+        (run / "run.json").write_text(json.dumps({"seed": number}))
+    paths = sorted(map(str, (directory / "runs").iterdir()))
+    rows = []
+    for jobs in ("1", "2"):
+        store = directory / f"store{jobs}"
+        command = [sys.executable, "-m", "ingest", "add", *paths, "--jobs", jobs, "--store", store]
+        began = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            peak = watched(process)
+        rows.append([jobs, f"{time.perf_counter() - began:.1f}", f"{peak / 1e6:,.0f}"])
+    return rows
+
+
+def main() -> None:
+    """Builds the inputs, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--ten", action="store_true", help="also ten times the large trace")
+    parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.call:
+        name, *arguments = options.call
+        print({"bare": bare, "whole": whole}[name](*arguments))
+        return
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        inputs = [(OWLV2, 10, times), (LARGE, 1, times_later)]
+        if options.ten:
+            inputs.append((LARGE, 10, times_later))
+        rows = []
+        for sample, count, build in inputs:
+            trace = directory / f"{sample.name.partition('.')[0]} ×{count}.json"
+            build(sample, count, trace)
+            compressed = trace.with_name(f"{trace.name}.gz")
+            with trace.open("rb") as plain, gzip.open(compressed, "wb", compresslevel=6) as packed:
+                shutil.copyfileobj(plain, packed, 1 << 20)
+            rows += compare(trace, compressed, options.repeat, directory)
+            trace.unlink()
+            compressed.unlink()
+        printed = results()
+        printed.print(table(COLUMNS, rows, right=COLUMNS[1:]))
+        printed.print(table(MANY_COLUMNS, many(directory), right=MANY_COLUMNS))
+
+
+if __name__ == "__main__":
+    main()

@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -33,10 +32,9 @@ from ingest.output import results, table  # noqa: E402
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 OWLV2 = SAMPLES / "traces" / "h100_owlv2.json.gz"
 LARGE = SAMPLES / "large" / "flux_compile_cachehit_stack.json.gz"
-SHIFTED = ("correlation", "External id", "external id", "Ev Idx", "Python id", "Python parent id")
-ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
-ARRAY_END = re.compile(rb'\]\s*(,\s*"traceName"[^\]]*)?\}\s*$')
-TS = re.compile(rb'("ts": )(\d+)')
+SHIFTED = re.compile(
+    rb'("(ts|id|correlation|External id|Ev Idx|Python id|Python parent id)": ?)(\d+)'
+)
 SHIFT_US = 600_000_000  # longer than any of the traces
 SHIFT_IDS = 10_000_000
 COLUMNS = (
@@ -119,54 +117,26 @@ def rss(pid: int) -> int:
 
 def times(trace: Path, count: int, target: Path) -> None:
     """Writes the events of a trace `count` times over, each time later and with ids of its own."""
-    whole_trace = json.loads(gzip.decompress(trace.read_bytes()))
-    events = whole_trace.pop("traceEvents")
-    with target.open("w") as file:
-        file.write(json.dumps(whole_trace)[:-1] + ', "traceEvents": [\n')
-        for number in range(count):
-            file.write(",\n" if number else "")
-            file.write(",\n".join(json.dumps(shifted(event, number), indent=2) for event in events))
-        file.write("\n]}")
-
-
-def shifted(event: dict[str, Any], number: int) -> dict[str, Any]:
-    moved = dict(event)
-    if isinstance(event.get("ts"), int | float):
-        moved["ts"] = round(event["ts"] + number * SHIFT_US, 3)
-    if event.get("ph") in "sf" and isinstance(event.get("id"), int):
-        moved["id"] = event["id"] + number * SHIFT_IDS
-    if isinstance(args := event.get("args"), dict):
-        moved["args"] = {
-            key: value + number * SHIFT_IDS if key in SHIFTED and isinstance(value, int) else value
-            for key, value in args.items()
-        }
-    return moved
-
-
-def times_later(trace: Path, count: int, target: Path) -> None:
-    """The same for a trace too large for Python objects: as text, each time later."""
     text = gzip.decompress(trace.read_bytes())
     start, end = array_of(text)
     events = text[start:end]
     with target.open("wb") as file:
         file.write(text[:start])
         for number in range(count):
-            later = partial(_later, shift_us=number * SHIFT_US)
             file.write(b"," if number else b"")
-            file.write(TS.sub(later, events) if number else events)
+            file.write(SHIFTED.sub(partial(_shifted, number=number), events) if number else events)
         file.write(text[end:])
 
 
-def _later(found: re.Match[bytes], shift_us: int) -> bytes:
-    return b"%s%d" % (found[1], int(found[2]) + shift_us)
+def _shifted(found: re.Match[bytes], number: int) -> bytes:
+    shift = SHIFT_US if found[2] == b"ts" else SHIFT_IDS
+    return b"%s%d" % (found[1], int(found[3]) + number * shift)
 
 
 def array_of(text: bytes) -> tuple[int, int]:
-    """Where the events of a trace begin and end, inside their brackets."""
-    start, end = ARRAY.search(text), ARRAY_END.search(text, len(text) - 10_000)
-    assert start
-    assert end
-    return start.end(), end.start()
+    """Where the events of a pretty-printed trace begin and end, inside their brackets."""
+    start = text.index(b"[", text.index(b'"traceEvents"')) + 1
+    return start, text.index(b"\n  ]", start)
 
 
 def prepared(directory: Path, trace: Path) -> Path:
@@ -254,13 +224,13 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        inputs = [(OWLV2, 10, times), (LARGE, 1, times_later)]
+        inputs = [(OWLV2, 10), (LARGE, 1)]
         if options.ten:
-            inputs.append((LARGE, 10, times_later))
+            inputs.append((LARGE, 10))
         rows = []
-        for sample, count, build in inputs:
+        for sample, count in inputs:
             trace = directory / f"{sample.name.partition('.')[0]} ×{count}.json"
-            build(sample, count, trace)
+            times(sample, count, trace)
             compressed = trace.with_name(f"{trace.name}.gz")
             with trace.open("rb") as plain, gzip.open(compressed, "wb", compresslevel=6) as packed:
                 shutil.copyfileobj(plain, packed, 1 << 20)

@@ -21,7 +21,8 @@ CREATE MACRO islands(activities) AS TABLE
     numbered AS (
         SELECT
             *,
-            count(*) FILTER (WHERE reached_ns IS NULL OR start_ns > reached_ns) OVER (
+            -- a count with a FILTER here takes thirty times as long
+            sum(CASE WHEN start_ns <= reached_ns THEN 0 ELSE 1 END) OVER (
                 PARTITION BY source_id, device ORDER BY start_ns, event_id ROWS UNBOUNDED PRECEDING
             ) AS island
         FROM reached

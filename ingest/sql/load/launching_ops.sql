@@ -1,9 +1,8 @@
 -- The operators around each launch.
 -- One row: a moment at which a thread launched something inside at least one cpu_op.
 --
--- Outermost to innermost is by start, then longest first, then the profiler's own order. The top
--- operator looks through the wrappers that torch.compile, autograd and the profiler put around
--- operators, because they name no work.
+-- The top operator looks through the wrappers that torch.compile, autograd and the profiler put
+-- around operators, because they name no work.
 CREATE TABLE launching_ops AS
 WITH around AS (
     SELECT
@@ -11,7 +10,7 @@ WITH around AS (
         from_ns,
         event_id,
         name,
-        (start_ns, -end_ns, event_index, event_id) AS place,
+        place,
         NOT is_wrapper(name) AS works
     FROM overlapping('cpu_ops', 'launch_moments')
 )

@@ -18,7 +18,7 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
     met AS (
         SELECT
             span.*,
-            unnest(range(greatest(coalesce(first.place, 0), 1), last.place + 1)) AS place
+            unnest(range(greatest(coalesce(first.place, 0), 1), last.place + 1)) AS met_place
         FROM query_table(spans) AS span
         ASOF INNER JOIN numbered AS last
             ON span.lane = last.lane AND span.end_ns > last.from_ns
@@ -28,9 +28,9 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
     )
 
     SELECT
-        met.* EXCLUDE (place),
+        met.* EXCLUDE (met_place),
         numbered.from_ns,
         least(met.end_ns, numbered.to_ns) - greatest(met.start_ns, numbered.from_ns) AS overlap_ns
     FROM met
-    INNER JOIN numbered ON met.lane = numbered.lane AND met.place = numbered.place
+    INNER JOIN numbered ON met.lane = numbered.lane AND met.met_place = numbered.place
     WHERE numbered.to_ns > met.start_ns;

@@ -1,10 +1,14 @@
 -- Events of source $source_id that may hold a secret, by the patterns $in_name and $in_args.
 --
+-- Names repeat, so each is looked at once: materialized, or DuckDB filters before it is distinct.
 -- Python frames are most of a large trace, and their arguments are numbers of the profiler's own.
-WITH suspect_names AS (
-    SELECT name
-    FROM (SELECT DISTINCT name FROM staged WHERE source_id = $source_id)
-    WHERE regexp_matches(name, $in_name)
+WITH
+names AS MATERIALIZED (
+    SELECT DISTINCT name FROM staged WHERE source_id = $source_id
+),
+
+suspect_names AS (
+    SELECT name FROM names WHERE regexp_matches(name, $in_name)
 )
 
 SELECT event_id, name, args::VARCHAR AS args

@@ -45,9 +45,22 @@ innermost AS (
 ),
 
 op_modules AS (
-    SELECT lane, from_ns, arg_max(name, (start_ns, -end_ns, event_index, event_id)) AS module
+    SELECT lane, from_ns, arg_max(name, place) AS module
     FROM overlapping('modules', 'op_moments')
     GROUP BY lane, from_ns
+),
+
+-- Joins in order of time sort their rows: only what they need goes through them.
+launched AS (
+    SELECT
+        op.event_id,
+        coalesce(before_end.launched_so_far_ns, 0)
+        - coalesce(before_start.launched_so_far_ns, 0) AS device_ns
+    FROM op_spans AS op
+    ASOF LEFT JOIN launch_order AS before_end
+        ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns
+    ASOF LEFT JOIN launch_order AS before_start
+        ON op.lane = before_start.lane AND op.start_ns > before_start.launch_ns
 ),
 
 op_args AS (
@@ -74,12 +87,7 @@ SELECT
     op_nest.parent_id AS parent_op_id,
     op_nest.depth AS op_depth,
     op_nest.self_ns,
-    CASE
-        WHEN devices.source_id IS NOT NULL
-            THEN
-                coalesce(before_end.launched_so_far_ns, 0)
-                - coalesce(before_start.launched_so_far_ns, 0)
-    END AS device_ns,
+    CASE WHEN devices.source_id IS NOT NULL THEN launched.device_ns END AS device_ns,
     CASE
         WHEN devices.source_id IS NOT NULL AND op.category = 'cpu_op'
             THEN coalesce(innermost.dur_ns, 0)
@@ -89,15 +97,11 @@ SELECT
     op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
     op.a."Sequence number" AS sequence,
     op_modules.module,
-    CASE WHEN op.start_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step
+    event_steps.step
 FROM op_args AS op
 INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
-ASOF LEFT JOIN launch_order AS before_end
-    ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns
-ASOF LEFT JOIN launch_order AS before_start
-    ON op.lane = before_start.lane AND op.start_ns > before_start.launch_ns
-ASOF LEFT JOIN steps
-    ON op.source_id = steps.source_id AND op.start_ns >= steps.start_ns;
+LEFT JOIN launched ON op.event_id = launched.event_id
+LEFT JOIN event_steps ON op.event_id = event_steps.event_id;

@@ -1,26 +1,23 @@
 """The command `ingest`: thin commands over what the package offers to any program."""
 
 import io
-import json
 import sys
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import duckdb
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest import connect
+from ingest.account import account_of_adding, say_error
 from ingest.errors import IngestError, QueryError
 from ingest.interrupts import interruptible
-from ingest.output import diagnostics, printable, results, table, write_query
-from ingest.parallel import add_all
+from ingest.output import printable, results, table, write_query
 from ingest.reading import settled
 from ingest.run import RunLabels
 from ingest.sql import macros, tables, views
-from ingest.store import Added, Store, default_store
+from ingest.store import Store, default_store
 from ingest.top import top as ranking_tables
 
 app = typer.Typer(
@@ -79,35 +76,19 @@ def add(
 ) -> None:
     """Add profiles to the store: each path becomes a run."""
     labels = RunLabels(name, model, mode and mode.value, _tags(tag or []), keep_metadata)
-    paths = list(dict.fromkeys(paths))
-    failed = False
-    with _progress() as progress:
-        sizes = {path: _size(path) for path in paths}
-        names = {path: printable(path.name) for path in paths}
-        bars = {path: progress.add_task(names[path], total=sizes[path]) for path in paths}
-
-        def advance(path: Path, done: int) -> None:
-            what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
-            progress.update(bars[path], completed=done, description=what)
-
-        opened = Store(store or default_store())
-        with closing(add_all(opened, paths, labels, jobs, advance)) as outcomes:
-            for path, outcome in outcomes:
-                progress.remove_task(bars[path])
-                failed |= _report(path, outcome, as_json)
-    if failed:
+    if not account_of_adding(Store(store or default_store()), paths, labels, jobs, as_json):
         raise typer.Exit(1)
 
 
 @app.command("list")
 def list_runs(store: StoreOption = None) -> None:
-    """List the runs of the store."""
+    """List the runs of the store, newest first."""
     write_query(
         connect(_open(store).path),
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
             round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %", started_at
-        FROM run_overview ORDER BY ingested_at, run_id
+        FROM run_overview ORDER BY ingested_at DESC, run_id
         """,
     )
 
@@ -243,52 +224,6 @@ def _tags(pairs: list[str]) -> dict[str, str]:
     return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TimeElapsedColumn(),
-        console=diagnostics,
-        transient=True,
-        disable=not diagnostics.is_terminal,
-    )
-
-
-def _size(path: Path) -> int:
-    try:
-        files = path.iterdir() if path.is_dir() else [path]
-        return sum(file.stat().st_size for file in files if file.is_file())
-    except OSError:
-        return 0  # what is wrong with it is told when it is read
-
-
-def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
-    """Prints what became of a path; whether something of it failed."""
-    if isinstance(outcome, IngestError):
-        _say_error(outcome)
-        return True
-    traces = [source for source in outcome.sources if source.kind == "kineto"]
-    failed = [source for source in traces if source.status == "failed"]
-    for source in failed:
-        _say_error(source.warnings[0])
-    if as_json:
-        print(json.dumps(outcome.as_dict(path)))
-    elif not outcome.is_new:
-        print(
-            printable(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
-        )
-    else:
-        print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
-        for source in outcome.sources:
-            print(printable(f"  {source.summary()}"))
-    return bool(failed)
-
-
-def _say_error(error: object) -> None:
-    print("\n".join(map(printable, f"error: {error}".strip().split("\n"))), file=sys.stderr)
-
-
 def main() -> None:
     """Entry point: errors for the user become one line on stderr and an exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -303,5 +238,5 @@ def main() -> None:
                 sys.exit(128 + received[0])
             if not isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
                 raise
-            _say_error(error)
+            say_error(error)
             sys.exit(1)

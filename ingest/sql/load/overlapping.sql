@@ -15,16 +15,22 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
         FROM query_table(intervals)
     ),
 
-    met AS (
-        SELECT
-            span.*,
-            unnest(range(greatest(coalesce(first.place, 0), 1), last.place + 1)) AS met_place
+    -- Intervals that begin before a span ends: of these only the last is the latest to end.
+    reached AS (
+        SELECT span.*, last.place AS last_place
         FROM query_table(spans) AS span
         ASOF INNER JOIN numbered AS last
             ON span.lane = last.lane AND span.end_ns > last.from_ns
+        WHERE span.end_ns > span.start_ns AND last.to_ns > span.start_ns
+    ),
+
+    met AS (
+        SELECT
+            reached.* EXCLUDE (last_place),
+            unnest(range(greatest(coalesce(first.place, 0), 1), last_place + 1)) AS met_place
+        FROM reached
         ASOF LEFT JOIN numbered AS first
-            ON span.lane = first.lane AND span.start_ns > first.from_ns
-        WHERE span.end_ns > span.start_ns
+            ON reached.lane = first.lane AND reached.start_ns > first.from_ns
     )
 
     SELECT

@@ -3,10 +3,11 @@
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.nesting import nest
+from ingest import nesting
 
 Span = tuple[int, int, int]  # start, length, lane
 
@@ -39,7 +40,7 @@ def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
             "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
             [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
         )
-        nest(connection, "spans", "result")
+        nesting.nest(connection, "spans", "result")
         rows = connection.sql("SELECT event_id, depth, parent_id FROM result").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
@@ -54,6 +55,41 @@ def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
 @settings(max_examples=150, deadline=None)
 def test_any_spans_nest_as_torch_nests_them(spans: list[Span]) -> None:
     assert nested(spans) == stack_rule(spans)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)),
+        min_size=1,
+        max_size=25,
+    ),
+    st.integers(1, 7),
+)
+@settings(max_examples=300, deadline=None)
+def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> None:
+    numbered = [(lane, start, start + length, n) for n, (start, length, lane) in enumerate(spans)]
+    numbered.sort(key=lambda row: (row[0], row[1], -row[2], row[3]))
+    columns = zip(
+        ("lane", "start_ns", "end_ns", "event_id"), zip(*numbered, strict=True), strict=True
+    )
+    [whole] = pa.table(dict(columns)).combine_chunks().to_batches()
+    batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
+    places = {
+        row["event_id"]: row for batch in nesting.nested(iter(batches)) for row in batch.to_pylist()
+    }
+    expected = stack_rule(spans)
+    assert {n: (row["depth"], row["parent_id"]) for n, row in places.items()} == expected
+    # What is innermost where: each moment of a lane belongs to one span, or to none.
+    for lane in {span[2] for span in spans}:
+        mine = [row for n, row in places.items() if spans[n][2] == lane]
+        covered = {
+            moment
+            for start, length, on in spans
+            for moment in range(start, start + length)
+            if on == lane
+        }
+        assert sum(row["self_ns"] for row in mine) == len(covered)
+        assert min(row["self_ns"] for row in mine) >= 0
 
 
 def test_spans_that_cross_are_siblings() -> None:

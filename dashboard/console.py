@@ -32,10 +32,10 @@ WHERE launch_ns IS NOT NULL
 GROUP BY run_id, op
 ORDER BY launches DESC
 LIMIT 20""",
-    "Files that are damaged or odd": """\
+    "Files, the damaged and odd ones first": """\
 SELECT run_id, path, status, events, dropped, warnings
 FROM sources
-WHERE len(warnings) > 0""",
+ORDER BY len(warnings) DESC, run_id""",
     "Instants, flows, counters": """\
 SELECT run_id, phase, category, name, count(*) AS events
 FROM other_events

@@ -207,6 +207,8 @@ def many(directory: Path) -> list[list[str]]:
         began = time.perf_counter()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             peak = watched(process)
+        if process.returncode:
+            raise SystemExit(f"{' '.join(command)}: failed")
         rows.append([jobs, f"{time.perf_counter() - began:.1f}", f"{peak / 1e6:,.0f}"])
     return rows
 

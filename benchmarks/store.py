@@ -22,11 +22,13 @@ from pathlib import Path
 import duckdb
 from playwright.sync_api import Browser, sync_playwright
 
-import ingest
-from ingest import sql
-from ingest.output import results, table
-
 ROOT = Path(__file__).parent.parent
+sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
+
+import ingest  # noqa: E402
+from ingest import sql  # noqa: E402
+from ingest.output import results, table  # noqa: E402
+
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 SAMPLES = (
     "cpu_only",

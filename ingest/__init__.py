@@ -5,6 +5,8 @@
 >>> connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
 """
 
+import tempfile
+import uuid
 from pathlib import Path
 
 import duckdb
@@ -36,6 +38,7 @@ def connect(store: str | Path | None = None) -> duckdb.DuckDBPyConnection:
     empty. Raises StoreError where that is not possible.
     """
     opened = Store(store or default_store())
-    connection = duckdb.connect()
+    spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"  # made if needed
+    connection = duckdb.connect(config={"temp_directory": str(spill)})
     create_views(connection, opened.path)
     return connection

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM: both end a command in order, and neither gets lost."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -38,6 +39,9 @@ def deferred() -> Iterator[None]:
 
     A process that is interrupted while it starts prints a traceback, as does one whose parent is.
     """
+    if threading.current_thread() is not threading.main_thread():  # signals are not its business
+        yield
+        return
     waiting: list[int] = []
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -19,10 +20,11 @@ def settled(ask: Callable[[], T]) -> T:
     DuckDB first lists a table's files and then opens them: a run that is removed in between fails
     the query, and is not listed the next time.
     """
-    for _ in range(ATTEMPTS - 1):
+    for attempt in range(ATTEMPTS - 1):
         try:
             return ask()
         except duckdb.IOException as error:
             if not any(reason in str(error) for reason in GONE):
                 raise
+            time.sleep(0.01 * attempt)
     return ask()

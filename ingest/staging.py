@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ingest import sql
 from ingest.formats.kineto import DECODER, EVENT_SCHEMA, LONGEST_REPAIR, KinetoTrace
-from ingest.redact import SUSPECT, VALUE, redact, redact_json
+from ingest.redact import IN_NAME, SUSPECT, redact_json, redact_text
 from ingest.source import Source
 
 BETWEEN = re.compile(rb"[\s,]+")
@@ -160,11 +160,14 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Takes secrets out of names and arguments, before anything but `staged` has seen them."""
     suspects = connection.cursor().execute(
         sql.script("load/suspects"),
-        {"source_id": source.source_id, "in_name": VALUE, "in_args": SUSPECT},
+        {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
     )
     count = 0
     while rows := suspects.fetchmany(REDACTED_ROWS):
-        redacted = [(event_id, redact(name), redact_json(args)) for event_id, name, args in rows]
+        redacted = [
+            (event_id, name and redact_text(name), redact_json(args))
+            for event_id, name, args in rows
+        ]
         changed = [new for new, old in zip(redacted, rows, strict=True) if new != old]
         if changed:
             columns = dict(

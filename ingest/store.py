@@ -216,8 +216,9 @@ class Store:
             write_catalog(place / CATALOG, self.path)
             (place / STAMP).write_text(f"{tables_digest()} {catalog_digest(self.path)}")
             sync(place)
-            for name in (CATALOG, STAMP):
-                os.replace(place / name, self.path / name)
+            with locked(self.path):  # the stamp of one is never beside the catalog of another
+                for name in (CATALOG, STAMP):
+                    os.replace(place / name, self.path / name)
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:

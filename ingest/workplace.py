@@ -110,7 +110,7 @@ def cause(error: OSError | duckdb.Error, store: Path) -> str | None:
     """Why the store took no more, in the system's words; None where something else is wrong."""
     if isinstance(error, OSError):
         elsewhere = error.filename and not Path(error.filename).is_relative_to(store)
-        return None if elsewhere else error.strerror
+        return None if elsewhere or error.errno not in CAUSES else error.strerror
     text = str(error)
     if "max_temp_directory_size" in text:  # by default what the disk has left
         return os.strerror(errno.ENOSPC)

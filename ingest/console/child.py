@@ -24,6 +24,7 @@ from ingest import sql
 from ingest.catalog import create_views
 from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
+from ingest.reading import settled
 
 SETTINGS = (
     "SET enable_external_access = false",
@@ -107,20 +108,20 @@ def _answer(
     """A header and, where the query has an answer, its rows. Raises MemoryError."""
     try:
         with connection.cursor() as cursor:
-            relation = checked(cursor, text).limit(rows + 1)
-            table, cut_at = _read(relation.to_arrow_reader(BATCH), rows, size)
+            table, cut_at = settled(lambda: _read(checked(cursor, text), rows, size))
             return {"cut_at": cut_at}, _serialized(table)
     except (duckdb.FatalException, duckdb.InternalException):
         raise  # the database answers nothing any more
     except Exception as error:
-        text = str(error).strip() or type(error).__name__
-        if isinstance(error, MemoryError) or any(sign in text for sign in NO_MEMORY):
+        said = str(error).strip() or type(error).__name__
+        if isinstance(error, MemoryError) or any(sign in said for sign in NO_MEMORY):
             raise MemoryError from error
-        return ({"error": text},)
+        return ({"error": said},)
 
 
-def _read(reader: pa.RecordBatchReader, rows: int, size: int) -> tuple[pa.Table, str]:
+def _read(relation: duckdb.DuckDBPyRelation, rows: int, size: int) -> tuple[pa.Table, str]:
     """As many of the rows as both limits allow, and the limit that cut them off."""
+    reader = relation.limit(rows + 1).to_arrow_reader(BATCH)
     batches: list[pa.RecordBatch] = []
     left = size
     for batch in reader:

@@ -119,6 +119,22 @@ def test_arguments_are_kept_whole(traces: Any) -> None:
     assert [args and json.loads(args) for (args,) in rows] == expected
 
 
+def test_what_has_no_column_is_in_the_arguments(traces: Any) -> None:
+    events = [
+        {**x("a", 1, 1, args={"b": 2}), "tts": 3, "id": "0x1"},
+        {**x("c", 2, 1), "cname": "good"},
+        {"ph": "f", "bp": "e", "id": 7, "pid": 1, "tid": 1, "ts": 3, "name": "ac2g", "cat": "ac2g"},
+    ]
+    connection = traces.add(events)
+    rows = connection.sql("SELECT args FROM events ORDER BY start_ns").fetchall()
+    assert [json.loads(args) for (args,) in rows] == [
+        {"event": {"tts": 3, "id": "0x1"}, "b": 2},
+        {"event": {"cname": "good"}, "args": None},
+    ]
+    [(event,)] = connection.sql("SELECT event FROM other_events").fetchall()
+    assert json.loads(event) == events[2]
+
+
 @pytest.mark.parametrize(
     ("ts", "base", "start_ns"),
     [

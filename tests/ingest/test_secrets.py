@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ingest
+from ingest.redact import redact
 
 TOKEN = "hf_EXAMPLEexampleEXAMPLEexampleEXAMPLE"
 PLANTED = ["hf_" + "a1B2" * 8, "sk-" + "c3D4" * 8, "correct horse battery", "AKIA" + "Q" * 16]
@@ -25,6 +26,7 @@ EVENTS = [
     {**x("read", 4), "cat": "python_function", "name": f"f.py(1): {PLANTED[3]}"},
     {"ph": "i", "name": "note", "ts": 5, "pid": 1, "tid": 1, "args": {"api_key": PLANTED[2]}},
 ]
+ARGUMENTS = ["run.py", "--hf-token", PLANTED[2], "--tokens", "128", f"--api-key={PLANTED[1]}"]
 METADATA = {"env": {"HF_TOKEN": PLANTED[0], "CI_KEY": PLANTED[2], "note": "tokenizer of gpt2"}}
 
 
@@ -49,7 +51,7 @@ def run(tmp_path: Path) -> Path:
     directory.mkdir()
     trace = {**METADATA, "traceEvents": EVENTS}
     (directory / "trace.json").write_text(json.dumps(trace))
-    said = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": {"token": PLANTED[2]}}
+    said = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
     (directory / "run.json").write_text(json.dumps(said))
     return directory
 
@@ -86,3 +88,38 @@ def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Pa
             ).fetchall()
             assert found == [(0,)]
     assert TOKEN.encode() not in all_bytes(store)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"credentials": {"user": "u", "value": "s"}},
+        {"tokens": {"first": "abc"}},
+        {"accessKey": "v", "private key": 1},
+        {"db_pass": "v", "auth": "v"},
+        ["--password", "v"],
+        "postgres://user:pw@host/db",
+        "WANDB_API_KEY=v python run.py",
+        '{"api_key": "v"}',
+        "Bearer abcdefghijkl",
+    ],
+)
+def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
+    assert "[redacted]" in json.dumps(redact(value))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"num_tokens": 128, "tokens": "128", "eos_token": "</s>", "pad_token": "[PAD]"},
+        {"cache_key": "fx_123", "fusion_key": [1, 2]},
+        "mask-generation-pipeline-large",
+        "/runs/task-0123456789abcdefghijkl/x",
+        "MonkeyJson.parser.load",
+        "tokenizer.py(3): get_tokens",
+        ["--num-tokens", "128", "--token"],
+        {"password": None, "secret": False},
+    ],
+)
+def test_what_only_sounds_like_one_is_kept(value: Any) -> None:
+    assert redact(value) == value

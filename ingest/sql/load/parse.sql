@@ -5,9 +5,10 @@
 -- behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065) and
 -- durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
 --
--- Nothing an event carries is lost: what has no column here joins the arguments of a complete
--- event, and of any other event the whole text stands in their place. The profiler's Python
--- frames, most of a large trace, carry nothing else and are not searched for it.
+-- What an event carries and no column takes joins the arguments of a complete event, as `event`;
+-- of any other event the whole text stands in their place. The profiler's Python frames, most of a
+-- large trace, carry nothing but arguments and are not searched. Of a key that stands twice, the
+-- first counts.
 INSERT INTO staged
 WITH
 parsed AS (
@@ -102,8 +103,7 @@ SELECT
             THEN json_object('from_byte', "offset", 'to_byte', "offset" + strlen(event))
         WHEN is_complete IS NOT TRUE THEN json(event)
         WHEN more IS NULL THEN args
-        WHEN args IS NULL OR args = '{}' THEN more
-        WHEN args[1] = '{' THEN concat('{', args[2:-2], ',', more[2:])
-        ELSE concat('{"args":', args, ',', more[2:])
+        WHEN args[1] = '{' AND args <> '{}' THEN concat('{"event":', more, ',', args[2:])
+        ELSE concat('{"event":', more, ',"args":', coalesce(args, 'null'), '}')
     END AS args
 FROM detailed;

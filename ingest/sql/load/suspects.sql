@@ -1,7 +1,7 @@
 -- Events of source $source_id that may hold a secret, by the patterns $in_name and $in_args.
 --
 -- Names repeat, so each is looked at once: materialized, or DuckDB filters before it is distinct.
--- Python frames are most of a large trace, and their arguments are numbers of the profiler's own.
+-- Python frames are most of a large trace, and their arguments numbers: no text, no secret.
 WITH
 names AS MATERIALIZED (
     SELECT DISTINCT name FROM staged WHERE source_id = $source_id
@@ -17,5 +17,11 @@ WHERE
     source_id = $source_id
     AND (
         name IN (FROM suspect_names)
-        OR (coalesce(category, '') <> 'python_function' AND regexp_matches(args, $in_args))
+        OR (
+            (
+                coalesce(category, '') <> 'python_function'
+                OR contains(args, ':"') OR contains(args, '["')
+            )
+            AND regexp_matches(args, $in_args)
+        )
     );

@@ -18,10 +18,8 @@
 -- step               step in which it began, or for a device activity was launched
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
--- args               everything else the event carried (JSON)
---
--- A view, so that rows of this size are written once, to their file.
-CREATE VIEW events AS
+-- args               its arguments (JSON); under `event`, what else it carried without a column
+CREATE VIEW events AS  -- a table would be written twice: here, and to its file
 SELECT
     complete.source_id,
     complete.rank,

@@ -14,9 +14,7 @@
 -- id         number shared by the ends of a flow
 -- time_ns    Unix time, ns; null where the event has no valid one
 -- event      the event as recorded (JSON)
---
--- A view, so that its rows are written once, to their file.
-CREATE VIEW other_events AS
+CREATE VIEW other_events AS  -- a table would be written twice: here, and to its file
 SELECT
     staged.source_id,
     sources.rank,

@@ -13,7 +13,8 @@ WITH
 parsed AS (
     SELECT
         ordinal,
-        "offset",
+        from_byte,
+        to_byte,
         event,
         try(from_json(event, '{
             "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR",
@@ -25,7 +26,8 @@ parsed AS (
 timed AS (
     SELECT
         ordinal,
-        "offset",
+        from_byte,
+        to_byte,
         event,
         e.ph AS phase,
         e.cat AS recorded_category,
@@ -99,7 +101,7 @@ SELECT
     END AS external_id,
     CASE
         WHEN is_event IS NOT TRUE
-            THEN json_object('from_byte', "offset", 'to_byte', "offset" + strlen(event))
+            THEN json_object('from_byte', from_byte, 'to_byte', to_byte)
         WHEN is_complete IS NOT TRUE THEN json(event)
         WHEN more IS NULL THEN args
         WHEN args IS NULL OR args = '{}' THEN more

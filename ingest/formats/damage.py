@@ -20,6 +20,7 @@ REQUOTED_BYTES = 64 << 10
 MOST_TRIES = 100  # places in a damaged piece at which an event might begin
 CUT_WORD = 10  # a text that fails so few characters before its end may be a cut word or number
 BETWEEN = re.compile(r"[\s,\0]+")
+AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
 CONTROL = re.compile(r"[\x00-\x1f]")
 NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
@@ -104,7 +105,9 @@ def _event(content: Content, position: int) -> Found | None:
                 return None
             size *= 8
     if not _is_event(value):
-        return Found(position, position + length, reason=NO_EVENT)
+        # Between events a stray quote begins a string, but hardly one that a comma follows.
+        is_element = AFTER_ELEMENT.match(text, length)
+        return Found(position, position + length, reason=NO_EVENT) if is_element else None
     return Found(position, position + length, *_mended(text[:length]))
 
 

@@ -10,7 +10,6 @@ ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
 KEY = re.compile(r'[\s,]*("[^"\\]*+(?:\\.[^"\\]*+)*+")\s*:\s*', re.DOTALL)
 AFTER_VALUE = re.compile(r"\s*[,}]")
-START = re.compile(r"[\s,]*\{?")
 END = re.compile(r"[\s,]*\}")
 LONE_SURROGATE = re.compile(
     r"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -46,11 +45,10 @@ def array_start(content: bytes, anywhere: bool = False) -> tuple[int, int] | Non
 
 
 def leading_keys(text: str) -> Keys:
-    """The keys of an object up to where its text is damaged; its `{` may be missing."""
+    """The keys of an object up to where its text is damaged; its `{` is left out."""
     text = without_lone_surrogates(text)
     found: dict[str, Any] = {}
-    opening = START.match(text)
-    position = opening.end() if opening else 0
+    position = 0
     while key := KEY.match(text, position):
         try:
             value, end = DECODER.raw_decode(text, key.end())

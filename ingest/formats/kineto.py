@@ -104,7 +104,7 @@ class KinetoTrace:
         Where the file ends before that, `lost` bytes follow the last whole event.
         """
         if self._head:
-            self._read_keys(_text(self._head) + "}", "before")
+            self._read_keys(_text(self._head).lstrip().removeprefix("{") + "}", "before")
         if array_end is None:
             self._truncate(f"traceEvents: {lost:,} bytes after the last whole event were lost")
             return

@@ -5,6 +5,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; those longer, each for itself
+MOST_STEPS = 64  # over white space, one byte at a time
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
 
 PIECE_SCHEMA = pa.schema(
@@ -61,9 +62,15 @@ def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
     last = len(text) - 1
     positions = np.minimum(positions, last)
     pending = np.flatnonzero(text[positions] <= SPACE)
-    while len(pending):
+    for _ in range(MOST_STEPS):
+        if not len(pending):
+            return positions
         positions[pending] = np.minimum(positions[pending] + 1, last)
         pending = pending[(text[positions[pending]] <= SPACE) & (positions[pending] < last)]
+    if len(pending):  # more white space than anyone indents with
+        solid = np.append(np.flatnonzero(text > SPACE), last)
+        places = np.searchsorted(solid, positions[pending])
+        positions[pending] = solid[np.minimum(places, len(solid) - 1)]
     return positions
 
 

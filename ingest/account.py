@@ -69,8 +69,7 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     if isinstance(outcome, IngestError):
         say_error(outcome)
         return True
-    traces = [source for source in outcome.sources if source.kind == "kineto"]
-    failed = [source for source in traces if source.status == "failed"]
+    failed = [source for source in outcome.sources if source.status == "failed"]
     for source in failed:
         say_error(source.warnings[0])
     if as_json:

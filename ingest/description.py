@@ -9,6 +9,7 @@ from ingest.source import Source
 
 EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
 LATEST_UNIX_NS = 3 * 10**18
+MOST_RANKS = 1_000_000
 
 
 def base_ns(source: Source) -> int:
@@ -38,8 +39,9 @@ def world_size(metadata: list[dict[str, Any]], sources: list[Source]) -> int:
     """Processes of the job as the traces say, else the number of traces."""
     for values in metadata:
         distributed = values.get("distributedInfo")
-        if isinstance(distributed, dict) and isinstance(distributed.get("world_size"), int):
-            return int(distributed["world_size"])
+        size = distributed.get("world_size") if isinstance(distributed, dict) else None
+        if isinstance(size, int) and 0 < size <= MOST_RANKS:
+            return int(size)
     return sum(source.kind == "kineto" for source in sources)
 
 

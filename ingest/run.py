@@ -11,11 +11,12 @@ from typing import Any
 import duckdb
 
 from ingest import sql
-from ingest.description import base_ns, device_name, started_at, world_size
+from ingest.description import device_name, started_at, world_size
 from ingest.errors import ProfileError
 from ingest.nesting import nest
+from ingest.ranks import stage_ranks
 from ingest.redact import redact
-from ingest.rundir import RunInput, assign_ranks
+from ingest.rundir import RunInput
 from ingest.source import Source
 from ingest.staging import stage_trace
 
@@ -127,12 +128,7 @@ def _stage(
         read_bytes += source.bytes
     if failures and len(failures) == len(traces):
         raise failures[0]
-    assign_ranks(sources)
-    for source in traces:
-        connection.execute(
-            "INSERT INTO staged_sources VALUES ($1, $2, $3)",
-            [source.source_id, source.rank, base_ns(source)],
-        )
+    stage_ranks(connection, sources)
 
 
 def _report(progress: Callable[[int], None] | None, before: int, position: int) -> None:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ingest.description import MOST_RANKS
 from ingest.errors import ProfileError
 from ingest.formats.files import kind_of, sha256
+from ingest.formats.json_text import without_lone_surrogates
 from ingest.source import Source
 
 RUN_JSON = "run.json"
-MOST_RANKS = 1_000_000
-RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+RUN_JSON_LIMIT = 1 << 20
+LINK_OUT = "a link out of the directory, not followed"
 PROFILE_SUFFIXES = re.compile(r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|\.gz$")
 
 DESCRIPTION_TYPES = {
@@ -65,7 +67,8 @@ def read_run_input(path: Path) -> RunInput:
     """
     try:
         files = _files(path)
-        sources = [_source(number, file) for number, file in enumerate(files)]
+        directory = path if path.is_dir() else None
+        sources = [_source(number, file, directory) for number, file in enumerate(files)]
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
@@ -82,15 +85,19 @@ def _files(path: Path) -> list[Path]:
         return sorted(
             file
             for file in path.iterdir()
-            if (file.is_file() or file.is_symlink()) and not file.name.startswith(".")
+            if (file.is_symlink() or not file.is_dir()) and not file.name.startswith(".")
         )
     if not path.exists():
         raise ProfileError(f"{path}: no such file or directory")
+    if not path.is_file():
+        raise ProfileError(f"{path}: not a regular file")
     return [path]
 
 
-def _source(number: int, file: Path) -> Source:
+def _source(number: int, file: Path, directory: Path | None) -> Source:
     try:
+        if directory and (reason := _not_followed(file, directory)):
+            return Source(number, file, "other", 0, "", status="skipped", warnings=[reason])
         kind = "run_json" if file.name == RUN_JSON else kind_of(file)
         source = Source(number, file, kind, file.stat().st_size, sha256(file))
     except OSError as error:
@@ -105,12 +112,23 @@ def _source(number: int, file: Path) -> Source:
     return source
 
 
+def _not_followed(file: Path, directory: Path) -> str | None:
+    """Why an entry of a run directory is not read: the directory may come from anywhere."""
+    target = file.resolve(strict=True)
+    if not target.is_relative_to(directory.resolve()):
+        return LINK_OUT
+    return None if target.is_file() else "not a regular file"
+
+
 def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
     for source in sources:
         if source.kind != "run_json" or not path.is_dir():
             continue
+        if source.bytes > RUN_JSON_LIMIT:
+            raise ProfileError(f"{source.path}: longer than {RUN_JSON_LIMIT:,} bytes")
         try:
-            description = json.loads(source.path.read_bytes())
+            text = source.path.read_text(encoding="utf-8-sig")
+            description = json.loads(without_lone_surrogates(text))
         except (ValueError, RecursionError) as error:
             raise ProfileError(f"{source.path}: not valid JSON: {error}") from error
         if not isinstance(description, dict):
@@ -118,6 +136,8 @@ def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
         for key, kind in DESCRIPTION_TYPES.items():
             if not isinstance(description.get(key), kind | None):
                 raise ProfileError(f"{source.path}: {key} must be {kind.__name__}")
+        if not 0 <= (description.get("world_size") or 0) <= MOST_RANKS:
+            raise ProfileError(f"{source.path}: world_size must be from 0 to {MOST_RANKS:,}")
         return description
     return {}
 
@@ -128,23 +148,8 @@ def _nothing_to_read(path: Path, sources: list[Source]) -> str:
         if kind == "other" or kind == "run_json":
             return f"{path}: not a profiler trace"
         return f"{path}: {kind} files are not read yet"
+    if any(source.warnings == [LINK_OUT] for source in sources):
+        return f"{path}: no profiler trace in this directory; links out of it are not followed"
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = f"; did you mean a directory in it, such as {path / inside[0]}?" if inside else ""
     return f"{path}: no profiler trace in this directory{hint}"
-
-
-def assign_ranks(sources: list[Source]) -> None:
-    """Gives each trace its rank: from its content, else its file's name, else its place."""
-    traces = [source for source in sources if source.kind == "kineto"]
-    for place, source in enumerate(traces):
-        distributed = source.metadata.get("distributedInfo")
-        recorded = distributed.get("rank") if isinstance(distributed, dict) else None
-        named = RANK_IN_NAME.search(source.path.name)
-        if isinstance(recorded, int) and 0 <= recorded < MOST_RANKS:
-            source.rank = recorded
-        else:
-            source.rank = int(named[1]) if named else place
-    ranks = [source.rank for source in traces if source.status != "failed"]
-    for source in traces:
-        if ranks.count(source.rank) > 1:
-            source.warnings.append(f"rank {source.rank} has {ranks.count(source.rank)} files")

@@ -1,27 +1,20 @@
 """Reading the traces of a run into the scratch database, piece by piece."""
 
-import re
 import time
-from collections import Counter
-from collections.abc import Callable
-from itertools import chain, islice
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import duckdb
 import pyarrow as pa
 
 from ingest import sql
-from ingest.formats.kineto import DECODER, EVENT_SCHEMA, LONGEST_REPAIR, KinetoTrace
+from ingest.errors import ProfileError
+from ingest.formats.kineto import KinetoTrace
+from ingest.formats.pieces import PIECE_SCHEMA
+from ingest.mend import count, mend, parse
 from ingest.redact import IN_NAME, SUSPECT, redact_json, redact_text
 from ingest.source import Source
 
-BETWEEN = re.compile(rb"[\s,]+")
 REDACTED_ROWS = 10_000
-CONTROL = re.compile(r"[\x00-\x1f]")
-NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
-    r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
-)
-BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 
 
 def stage_trace(
@@ -38,11 +31,13 @@ def stage_trace(
     """
     began = time.perf_counter()
     trace = KinetoTrace(source.path, progress)
-    batches = trace.batches()
-    first = list(islice(batches, 1))  # what is wrong with a file as a whole shows here, by name
-    pieces = pa.RecordBatchReader.from_batches(EVENT_SCHEMA, chain(first, batches))
-    _parse(connection, source.source_id, pieces)
-    _repair(connection, source, trace)
+    failures: list[ProfileError] = []
+    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, _until_failure(trace, failures))
+    parse(connection, source.source_id, pieces)
+    if failures:
+        connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
+        raise failures[0]
+    mend(connection, source, trace)
     if redacting:
         _redact(connection, source)
     source.json_bytes = trace.json_bytes
@@ -54,115 +49,13 @@ def stage_trace(
     source.seconds = round(time.perf_counter() - began, 3)
 
 
-def _parse(
-    connection: duckdb.DuckDBPyConnection, source_id: int, pieces: pa.RecordBatchReader
-) -> None:
-    connection.register("pieces", pieces)
-    connection.execute(sql.script("load/parse"), {"source_id": source_id})
-    connection.unregister("pieces")
-
-
-def _repair(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:
-    """Reads again, one by one, the pieces that DuckDB could not take for events.
-
-    A piece may be part of an event that was cut inside, or hold bytes that JSON does not allow:
-    what can be read of it replaces it.
-    """
-    rejected = connection.execute(
-        "SELECT event_id % 1_000_000_000_000 AS ordinal, (args ->> 'from_byte')::BIGINT, "
-        "(args ->> 'to_byte')::BIGINT FROM staged "
-        "WHERE source_id = $1 AND phase IS NULL ORDER BY ordinal",
-        [source.source_id],
-    ).fetchall()
-    if not rejected:
-        return
-    spans = [(offset, _neighbours_end(rejected, i)) for i, (_, offset, _) in enumerate(rejected)]
-    events: list[dict[str, Any]] = []
-    repaired: Counter[str] = Counter()
-    lost: list[int] = []
-    read_to = 0
-    for (ordinal, offset, end), content in zip(rejected, trace.slices(spans), strict=True):
-        read_to = max(read_to, offset)
-        while read_to < end:
-            own, beyond = content[read_to - offset : end - offset], content[read_to - offset :]
-            length, event, fault = (
-                _first_event(own) or _first_event(beyond) or _requoted_event(own) or (0, "", "")
-            )
-            if not length:
-                lost.append(offset)
-                break
-            if event:
-                events.append({"ordinal": ordinal, "offset": read_to, "event": event})
-                ordinal = trace.pieces + len(events)  # of a further event in the same piece
-            if fault:
-                repaired[fault] += 1
-            read_to += length
-    connection.execute(
-        "DELETE FROM staged WHERE source_id = $1 AND phase IS NULL "
-        "AND NOT list_contains($2, (args ->> 'from_byte')::BIGINT)",
-        [source.source_id, lost],
-    )
-    if events:
-        table = pa.Table.from_pylist(events).cast(EVENT_SCHEMA)
-        _parse(connection, source.source_id, table.to_reader())
-    source.warnings += [
-        f"{_pieces(count, 'event')} repaired: {fault}" for fault, count in repaired.items()
-    ]
-    if lost:
-        source.warnings.append(
-            f"{_pieces(len(lost))} of traceEvents no event and left out, "
-            f"the first at byte {lost[0]}"
-        )
-
-
-def _neighbours_end(rejected: list[tuple[int, int, int]], place: int) -> int:
-    """Where the last of the rejected pieces ends that follow this one without a gap."""
-    last = place
-    while (
-        last + 1 < len(rejected)
-        and last - place < LONGEST_REPAIR
-        and rejected[last + 1][0] == rejected[last][0] + 1
-    ):
-        last += 1
-    return rejected[last][2]
-
-
-def _first_event(content: bytes) -> tuple[int, str, str] | None:
-    """How many bytes the event takes that `content` begins with, its text, and what was mended.
-
-    Bytes between events count without a text; None for what cannot be read.
-    """
-    if between := BETWEEN.match(content):
-        return between.end(), "", ""
-    text = content.decode("utf-8", "surrogateescape")
-    try:
-        event, end = DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(event, dict) or "ph" not in event:
-        return None
-    found = text[:end]
-    clean = CONTROL.sub(" ", found.encode("utf-8", "replace").decode())
-    same = repr(DECODER.decode(clean)) == repr(event)  # by repr, because NaN is not NaN
-    fault = "" if same else "characters that JSON does not allow"
-    return len(found.encode("utf-8", "surrogateescape")), clean, fault
-
-
-def _requoted_event(content: bytes) -> tuple[int, str, str] | None:
-    """The event that `content` is once the quotes in its name are escaped, as torch leaves them."""
-    text = content.decode("utf-8", "surrogateescape")
-    mended, count = NAME.subn(lambda m: m[1] + BARE_QUOTE.sub(r'\1\\"', m[2]) + m[3], text, count=1)
-    found = _first_event(mended.encode("utf-8", "surrogateescape")) if count else None
-    return found and (len(content), found[1], "quotes in its name were not escaped")
-
-
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Takes secrets out of names and arguments, before anything but `staged` has seen them."""
     suspects = connection.cursor().execute(
         sql.script("load/suspects"),
         {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
     )
-    count = 0
+    changes = 0
     while rows := suspects.fetchmany(REDACTED_ROWS):
         redacted = [
             (event_id, name and redact_text(name), redact_json(args))
@@ -179,13 +72,19 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
                 "FROM redacted WHERE staged.event_id = redacted.event_id"
             )
             connection.unregister("redacted")
-        count += len(changed)
-    if count:
-        source.warnings.append(f"{_pieces(count, 'event')} held what looks like a secret: redacted")
+        changes += len(changed)
+    if changes:
+        source.warnings.append(f"{count(changes, 'event')} held what looks like a secret: redacted")
 
 
-def _pieces(count: int, noun: str = "piece") -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+def _until_failure(trace: KinetoTrace, failures: list[ProfileError]) -> Iterator[pa.RecordBatch]:
+    """The trace's batches; an error is put aside, for DuckDB would tell it in its own words."""
+    try:
+        yield from trace.batches()
+    except ProfileError as error:
+        failures.append(error)
+    except OSError as error:
+        failures.append(ProfileError(f"{trace.path}: {error.strerror or error}"))
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
@@ -195,7 +94,6 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         SELECT
             CASE
                 WHEN side IS NOT NULL THEN 'complete'
-                WHEN phase IS NULL THEN 'no event'
                 WHEN phase <> 'X' THEN 'phase ' || phase
                 WHEN name IS NULL THEN 'complete event without a name'
                 WHEN relative_ns IS NULL THEN 'complete event without a valid ts'
@@ -211,12 +109,11 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         [source.source_id],
     ).fetchall()
     counts = dict(reasons)
-    source.events = sum(counts.values())
+    source.events = sum(counts.values()) + sum(source.dropped.values())
     source.complete = counts.pop("complete", 0)
-    source.dropped = {reason: counts.pop(reason) for reason in ("no event",) if reason in counts}
     source.other = counts
     source.warnings += [
-        f"{_pieces(count, 'event')} kept in other_events only: {reason}"
-        for reason, count in counts.items()
+        f"{count(events, 'event')} kept in other_events only: {reason}"
+        for reason, events in counts.items()
         if reason.startswith("complete event")
     ]

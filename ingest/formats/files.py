@@ -1,25 +1,36 @@
 """Opening input files: decompression by content, checksums, and which profile a file holds."""
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import BinaryIO
 
 from isal import isal_zlib
 
+from ingest.errors import ProfileError
+
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
 HEAD_BYTES = 1 << 20
+METADATA_LIMIT = 16 << 20  # what stands before the events, or after them, may take so much
 CHUNK_BYTES = 16 << 10
 BLOCK_BYTES = 4 << 20
+MAX_INFLATION = 200  # traces as torch writes them inflate 14 to 18 times
+ALWAYS_INFLATED = 64 << 20
+
+
+class TrailingBytesError(OSError):
+    """A compressed stream is whole, but something follows it that is none."""
 
 
 def blocks(file: BinaryIO) -> Iterator[bytes]:
     """The content of a file open at its start, in blocks, inflated where it is gzip.
 
     A compressed stream that breaks off, or is damaged, gives what comes before and then raises
-    EOFError or OSError.
+    EOFError or OSError; one that inflates beyond all measure raises ProfileError.
     """
     compressed = file.read(2) == GZIP_MAGIC  # names are not trusted
     file.seek(0)
@@ -27,6 +38,8 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         while block := file.read(BLOCK_BYTES):
             yield block
         return
+    times = _max_inflation()
+    budget = max(ALWAYS_INFLATED, int(times * os.fstat(file.fileno()).st_size))
     pieces: list[bytes] = []
     size = 0
     failure: EOFError | OSError | None = None
@@ -34,6 +47,12 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         for piece in _inflated(file):
             pieces.append(piece)
             size += len(piece)
+            budget -= len(piece)
+            if budget < 0:
+                raise ProfileError(
+                    f"{file.name}: inflates to more than {times:g} times its size; if that is "
+                    "right, allow it more with TRACEHOUSE_MAX_INFLATION"
+                )
             if size >= BLOCK_BYTES:
                 yield b"".join(pieces)
                 pieces, size = [], 0
@@ -44,20 +63,56 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         raise failure
 
 
+def _max_inflation() -> float:
+    said = os.environ.get("TRACEHOUSE_MAX_INFLATION", MAX_INFLATION)
+    try:
+        return min(max(float(said), 1), 1e9)
+    except ValueError:
+        raise ProfileError(f"TRACEHOUSE_MAX_INFLATION: not a number: {said}") from None
+
+
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
-    """Small pieces, because the one in which the damage lies is lost whole."""
+    """The content up to the very byte where the compressed stream is damaged."""
+    given = 0
+    try:
+        for piece in _decoded(file, repeat(CHUNK_BYTES)):
+            yield piece
+            given += len(piece)
+    except TrailingBytesError:
+        raise
+    except OSError:
+        # The decoder has kept to itself what it made of the chunk with the damage in it. Fed
+        # byte by byte it gives all.
+        sound = max(file.tell() - 1, 0) // CHUNK_BYTES
+        file.seek(0)
+        for piece in _decoded(file, chain(repeat(CHUNK_BYTES, sound), repeat(1))):
+            yield piece[given:]
+            given -= min(given, len(piece))
+
+
+def _decoded(file: BinaryIO, sizes: Iterator[int]) -> Iterator[bytes]:
     decoder = isal_zlib.decompressobj(GZIP_WINDOW)
-    while compressed := file.read(CHUNK_BYTES):
+    while compressed := file.read(next(sizes)):
         while compressed:
             try:
                 yield decoder.decompress(compressed, BLOCK_BYTES)
             except isal_zlib.IsalError as error:  # type: ignore[misc]  # the stub has it wrong
-                raise OSError(f"the compressed stream is damaged: {error}") from error
+                place = f"byte {file.tell() - 1:,} of the file"
+                raise OSError(f"the compressed stream is damaged at {place}: {error}") from error
             compressed = decoder.unconsumed_tail
-            if decoder.eof and (compressed := decoder.unused_data.lstrip(b"\0")):
-                decoder = isal_zlib.decompressobj(GZIP_WINDOW)  # a further member
+            if decoder.eof and (compressed := _further_member(file, decoder.unused_data)):
+                decoder = isal_zlib.decompressobj(GZIP_WINDOW)
     if not decoder.eof:
         raise EOFError("the compressed stream is cut short")
+
+
+def _further_member(file: BinaryIO, unused: bytes) -> bytes:
+    """What follows a member of a compressed stream and begins the next: padding is left out."""
+    following = unused.lstrip(b"\0")
+    if following and not following.startswith(GZIP_MAGIC[: len(following)]):
+        place = f"byte {file.tell() - len(following):,} of the file"
+        raise TrailingBytesError(f"what follows the compressed stream at {place} is no gzip")
+    return following
 
 
 def sha256(path: Path) -> str:
@@ -73,11 +128,22 @@ def kind_of(path: Path) -> str:
     `export_memory_timeline`; `compile_log`: torch's structured log; `other`: none of these.
     Raises OSError for an unreadable file.
     """
-    head = _head(path)
+    head = b""
+    with path.open("rb") as file:
+        try:
+            for block in blocks(file):
+                head += block
+                if b'"traceEvents"' in head:
+                    return "kineto"
+                is_object = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+                if len(head) >= (METADATA_LIMIT if is_object else HEAD_BYTES):
+                    break
+        except (EOFError, OSError, ProfileError):
+            pass  # what comes before the damage says what the file is
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] == b"\x80":
         return "memory_snapshot"
-    if b'"traceEvents"' in head or re.match(rb"\[\s*(\{|\]\s*$)", text):
+    if re.match(rb"\[\s*(\{|\]\s*$)", text):
         return "kineto"
     if re.match(rb"\[\s*\[", text):
         return "memory_timeline"
@@ -86,14 +152,45 @@ def kind_of(path: Path) -> str:
     return "other"
 
 
-def _head(path: Path) -> bytes:
-    head = b""
+class Content:
+    """The decompressed bytes of a file by their place, read once and forwards.
+
+    `kept`, the bytes from `kept_from` to the end, need not be read again.
+    """
+
+    def __init__(self, path: Path, kept_from: int, kept: bytes) -> None:
+        self._kept_from, self._kept = kept_from, kept
+        self._seen, self._seen_from = b"", 0
+        self._needed = 0
+        self._stream = _readable_blocks(path)
+
+    def read(self, start: int, size: int) -> bytes:
+        """`size` bytes from `start`, fewer at the end of the file."""
+        if start >= self._kept_from:
+            start -= self._kept_from
+            return self._kept[start : start + size]
+        while self._seen_from + len(self._seen) < start + size:
+            block = next(self._stream, b"")
+            if not block:
+                break
+            past = min(max(self._needed - self._seen_from, 0), len(self._seen))
+            self._seen, self._seen_from = self._seen[past:] + block, self._seen_from + past
+        start -= self._seen_from
+        return self._seen[start : start + size]
+
+    def forget(self, before: int) -> None:
+        """Nothing before this place will be asked for again."""
+        self._needed = before
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._stream.close()
+
+
+def _readable_blocks(path: Path) -> Generator[bytes, None, None]:
+    """The blocks up to where the file is damaged."""
     with path.open("rb") as file:
         try:
-            for block in blocks(file):
-                head += block
-                if len(head) >= HEAD_BYTES:
-                    break
+            yield from filter(None, blocks(file))
         except (EOFError, OSError):
-            pass  # what comes before the damage says what the file is
-    return head
+            return

@@ -217,9 +217,11 @@ def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
     [(other, dropped, warnings)] = connection.sql(
         "SELECT other, dropped, warnings FROM sources"
     ).fetchall()
-    assert (other, dropped) == ({"phase M": 1}, {"no event": 1})
+    assert (other, dropped) == ({"phase M": 1}, {"not valid JSON": 1})
     offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": sh')
-    assert warnings == [f"1 piece of traceEvents no event and left out, the first at byte {offset}"]
+    assert warnings == [
+        f"1 piece of traceEvents left out: not valid JSON, the first at byte {offset:,}"
+    ]
 
 
 def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(traces: Any) -> None:

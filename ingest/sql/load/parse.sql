@@ -14,7 +14,8 @@ WITH
 parsed AS (
     SELECT
         ordinal,
-        "offset",
+        from_byte,
+        to_byte,
         event,
         try(from_json(event, '{
             "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR",
@@ -26,7 +27,8 @@ parsed AS (
 timed AS (
     SELECT
         ordinal,
-        "offset",
+        from_byte,
+        to_byte,
         event,
         e.ph AS phase,
         e.cat AS recorded_category,
@@ -100,7 +102,7 @@ SELECT
     END AS external_id,
     CASE
         WHEN is_event IS NOT TRUE
-            THEN json_object('from_byte', "offset", 'to_byte', "offset" + strlen(event))
+            THEN json_object('from_byte', from_byte, 'to_byte', to_byte)
         WHEN is_complete IS NOT TRUE THEN json(event)
         WHEN more IS NULL THEN args
         WHEN args[1] = '{' AND args <> '{}' THEN concat('{"event":', more, ',', args[2:])

@@ -1,0 +1,83 @@
+"""JSON that may be damaged: what can be read of it, and where."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+DECODER = json.JSONDecoder(strict=False)
+EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|id|ts|dur|args|s|bp)"\s*:')
+ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
+TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
+KEY = re.compile(r'[\s,]*("[^"\\]*+(?:\\.[^"\\]*+)*+")\s*:\s*', re.DOTALL)
+AFTER_VALUE = re.compile(r"\s*[,}]")
+END = re.compile(r"[\s,]*\}")
+LONE_SURROGATE = re.compile(
+    r"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+class Keys(NamedTuple):
+    """The first keys of an object, whether they are all it has, and the text after them."""
+
+    found: dict[str, Any]
+    complete: bool
+    rest: str
+
+
+def array_start(content: bytes, anywhere: bool = False) -> tuple[int, int] | None:
+    """Where the key `traceEvents` of the outermost object begins, and where its array does.
+
+    With `anywhere`, where the first such key at all does, as if all before it were damaged.
+    """
+    text = content.decode("latin-1")  # a byte a character
+    if anywhere:
+        found = ARRAY_KEY.search(text)
+        return found.span() if found else None
+    depth = 0
+    for token in TOKEN.finditer(text):
+        if token[0] in "{[":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+        elif depth == 1 and (array := ARRAY_KEY.match(text, token.start())):
+            return array.span()
+    return None
+
+
+def leading_keys(text: str) -> Keys:
+    """The keys of an object up to where its text is damaged; its `{` is left out."""
+    text = without_lone_surrogates(text)
+    found: dict[str, Any] = {}
+    position = 0
+    while key := KEY.match(text, position):
+        try:
+            value, end = DECODER.raw_decode(text, key.end())
+            name = DECODER.decode(key[1])
+        except (ValueError, RecursionError):
+            break
+        if not AFTER_VALUE.match(text, end):  # the value itself may be cut
+            break
+        found[name] = value
+        position = end
+    if end_of_object := END.match(text, position):
+        return Keys(found, True, text[end_of_object.end() :])
+    return Keys(found, False, text[position:])
+
+
+def without_lone_surrogates(text: str) -> str:
+    """JSON whose escapes stand for characters: half of a pair of code units stands for none."""
+    return LONE_SURROGATE.sub(lambda found: found[1] or r"\ufffd", text)
+
+
+def known_keys(text: str) -> dict[str, Any]:
+    """The values of the keys that the tables use, where they stand in damaged metadata."""
+    found: dict[str, Any] = {}
+    for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
+        if match := re.search(rf'"{key}"\s*:\s*', text):
+            try:
+                value, end = DECODER.raw_decode(text, match.end())
+            except (ValueError, RecursionError):
+                continue
+            if AFTER_VALUE.match(text, end):
+                found[key] = value
+    return found

@@ -35,14 +35,14 @@ def device_name(metadata: list[dict[str, Any]]) -> str | None:
     return None
 
 
-def world_size(metadata: list[dict[str, Any]], sources: list[Source]) -> int:
-    """Processes of the job as the traces say, else the number of traces."""
+def world_size(metadata: list[dict[str, Any]]) -> int | None:
+    """Processes of the job, where the traces say so."""
     for values in metadata:
         distributed = values.get("distributedInfo")
         size = distributed.get("world_size") if isinstance(distributed, dict) else None
         if isinstance(size, int) and 0 < size <= MOST_RANKS:
             return int(size)
-    return sum(source.kind == "kineto" for source in sources)
+    return None
 
 
 def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:

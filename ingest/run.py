@@ -21,14 +21,14 @@ from ingest.source import Source
 from ingest.staging import stage_trace
 
 MEMORY_LIMIT = "512MB"
-NORMALISE = (
+BEFORE_NESTING = (
     "load/names",
     "load/overlapping",
     "load/complete",
     "tables/other_events",
     "load/spans",
 )
-NORMALISE_NESTED = (
+AFTER_NESTING = (
     "tables/steps",
     "load/launches",
     "load/moments",
@@ -56,14 +56,14 @@ ORDER = {
 class RunLabels:
     """What the user says of a run; it goes before what the run says of itself.
 
-    Without `keep_secrets`, what looks like one is redacted wherever the run's files hold it.
+    Without `keep_metadata`, what looks like one is redacted wherever the run's files hold it.
     """
 
     name: str | None = None
     model: str | None = None
     mode: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
-    keep_secrets: bool = False
+    keep_metadata: bool = False
 
 
 def write_run(
@@ -90,10 +90,10 @@ def write_run(
         connection.execute("SET enable_progress_bar = false")
         for name in ("load/staged", "load/categories"):
             connection.execute(sql.script(name))
-        _stage(connection, run.sources, progress, redacting=not labels.keep_secrets)
+        _stage(connection, run.sources, progress, redacting=not labels.keep_metadata)
         _normalise(connection)
         if run.sources:
-            if not labels.keep_secrets:
+            if not labels.keep_metadata:
                 _redact_descriptions(run)
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
@@ -138,11 +138,11 @@ def _report(progress: Callable[[int], None] | None, before: int, position: int) 
 
 def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
     """The steps from events as recorded to the tables, each one SQL file."""
-    for name in NORMALISE:
+    for name in BEFORE_NESTING:
         connection.execute(sql.script(name))
     nest(connection, "host_spans", "host_nest")
     nest(connection, "op_spans", "op_nest")
-    for name in NORMALISE_NESTED:
+    for name in AFTER_NESTING:
         connection.execute(sql.script(name))
 
 
@@ -183,6 +183,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
 def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
+    traces = sum(source.kind == "kineto" for source in run.sources)
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
         "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
@@ -194,7 +195,7 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
             said.get("framework", "pytorch"),
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),
-            said.get("world_size") or world_size(metadata, run.sources),
+            said.get("world_size") or world_size(metadata) or traces,
             started_at(connection, said),
             datetime.now(UTC).replace(tzinfo=None),
             list(tags),

@@ -25,8 +25,10 @@ def cuts(buffer: bytes) -> tuple[Positions, Positions]:
     text = np.frombuffer(buffer, np.uint8)
     closings = np.flatnonzero(text == CLOSE)
     after = _skip_space(text, closings + 1)
+    followed = text[after] == COMMA
+    closings, after = closings[followed], after[followed]
     following = _skip_space(text, after + 1)
-    cut = (text[after] == COMMA) & (text[following] == OPEN) & (following > after)
+    cut = (text[following] == OPEN) & (following > after)
     return closings[cut] + 1, following[cut]
 
 

@@ -71,7 +71,7 @@ def test_no_table_holds_a_secret(run: Path, tmp_path: Path) -> None:
 
 def test_what_is_asked_for_is_kept(run: Path, tmp_path: Path) -> None:
     store = ingest.Store(tmp_path / "store")
-    store.add(run, ingest.RunLabels(keep_secrets=True))
+    store.add(run, ingest.RunLabels(keep_metadata=True))
     held = all_that_a_store_holds(store)
     assert all(secret in held for secret in PLANTED)
 

@@ -155,7 +155,12 @@ def test_ranks_come_from_content_then_name_then_place(traces: Any, tmp_path: Pat
         "SELECT count(DISTINCT event_id) FROM events"
     ).fetchall() == [(4,)]
     warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
-    said = [[], [], ["says no rank: taken for rank 2"], ["says no rank: taken for rank 0"]]
+    said = [
+        ["of 6 ranks there is no file of 1, 4"],
+        [],
+        ["says no rank: taken for rank 2"],
+        ["says no rank: taken for rank 0"],
+    ]
     assert [row for (row,) in warnings.fetchall()] == said
 
 

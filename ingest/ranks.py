@@ -57,9 +57,8 @@ def _say_ranks(traces: list[Source]) -> None:
     for source in traces:
         if ranks.count(source.rank) > 1:
             source.warnings.append(f"rank {source.rank} has {ranks.count(source.rank)} files")
-    size = world_size([source.metadata for source in traces], traces)
-    present = set(ranks)
-    missing = [rank for rank in range(size) if rank not in present]
+    size = world_size([source.metadata for source in traces], [])  # as recorded, or 0
+    missing = sorted(set(range(size)) - set(ranks))
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""

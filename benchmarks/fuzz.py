@@ -24,6 +24,7 @@ if __name__ == "__main__":
 
 from ingest import sql  # noqa: E402
 from ingest.errors import ProfileError  # noqa: E402
+from ingest.formats import files  # noqa: E402
 from ingest.source import Source  # noqa: E402
 from ingest.staging import stage_trace  # noqa: E402
 
@@ -89,11 +90,15 @@ def damaged(content: bytes, chance: random.Random) -> tuple[bytes, int, int]:
 
 
 def violations(
-    sample: Sample, content: bytes, start: int, end: int, directory: Path, compress: bool = False
+    sample: Sample, content: bytes, start: int, end: int, directory: Path, chance: random.Random
 ) -> list[str]:
-    """What is wrong with the reading of `content`, the sample but for bytes `start` to `end`."""
+    """What is wrong with the reading of `content`, the sample but for bytes `start` to `end`.
+
+    It is read compressed or not, and in blocks of some size, as `chance` has it.
+    """
     path = directory / "damaged.json"
-    path.write_bytes(gzip.compress(content, 1) if compress else content)
+    path.write_bytes(gzip.compress(content, 1) if chance.random() < 0.2 else content)
+    files.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
     source = Source(0, path, "kineto", len(content), "")
     with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
         for name in ("load/staged", "load/categories"):
@@ -142,8 +147,7 @@ def main() -> None:
             seed = random.randrange(2**32) if said.seed is None else said.seed
             chance = random.Random(seed)
             content, start, end = damaged(samples[name].content, chance)
-            compress = chance.random() < 0.1
-            wrong = violations(samples[name], content, start, end, Path(directory), compress)
+            wrong = violations(samples[name], content, start, end, Path(directory), chance)
             tried, failed = tried + 1, failed + bool(wrong)
             for line in wrong:
                 print(f"--sample {name} --seed {seed}: {line}")

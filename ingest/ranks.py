@@ -57,11 +57,10 @@ def _say_ranks(traces: list[Source]) -> None:
     for source in traces:
         if ranks.count(source.rank) > 1:
             source.warnings.append(f"rank {source.rank} has {ranks.count(source.rank)} files")
-    size = world_size([source.metadata for source in traces]) or 1
+    size = world_size([source.metadata for source in traces]) or 0
     if len(traces) > 1:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
-    present = set(ranks) if size > 1 else {0}
-    missing = [rank for rank in range(size) if rank not in present]
+    missing = sorted(set(range(size)) - set(ranks))
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""

@@ -24,24 +24,34 @@ class Keys(NamedTuple):
     rest: str
 
 
-def array_start(content: bytes, anywhere: bool = False) -> tuple[int, int] | None:
+def array_start(content: bytes, is_all: bool) -> tuple[int, int] | None:
     """Where the key `traceEvents` of the outermost object begins, and where its array does.
 
-    With `anywhere`, where the first such key at all does, as if all before it were damaged.
+    The first such key at all, if what precedes it is damaged; with `is_all`, if nothing follows.
     """
     text = content.decode("latin-1")  # a byte a character
-    if anywhere:
-        found = ARRAY_KEY.search(text)
-        return found.span() if found else None
+    first = ARRAY_KEY.search(text)
+    if not first:
+        return None
     depth = 0
     for token in TOKEN.finditer(text):
         if token[0] in "{[":
             depth += 1
         elif token[0] in "]}":
             depth -= 1
-        elif depth == 1 and (array := ARRAY_KEY.match(text, token.start())):
-            return array.span()
-    return None
+        elif depth == 1 and (found := ARRAY_KEY.match(text, token.start())):
+            if found.span() != first.span() and not keys_before(text[: found.start()]).complete:
+                break
+            return found.span()
+    else:
+        if not is_all:
+            return None
+    return first.span()
+
+
+def keys_before(head: str) -> Keys:
+    """The keys of an object up to where it is broken off."""
+    return leading_keys(head.partition("{")[2] + "}")
 
 
 def leading_keys(text: str) -> Keys:

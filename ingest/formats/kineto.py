@@ -17,7 +17,7 @@ import pyarrow as pa
 from ingest.errors import ProfileError
 from ingest.formats.damage import EVENT_LIMIT
 from ingest.formats.files import METADATA_LIMIT, Content, TrailingBytesError, blocks
-from ingest.formats.json_text import Keys, array_start, known_keys, leading_keys
+from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
 from ingest.formats.pieces import batch, cuts, without_text
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -104,14 +104,17 @@ class KinetoTrace:
         Where the file ends before that, `lost` bytes follow the last whole event.
         """
         if self._head:
-            self._read_keys(_text(self._head).lstrip().removeprefix("{") + "}", "before")
+            self._take_keys(keys_before(_text(self._head)), "before")
         if array_end is None:
             self._truncate(f"traceEvents: {lost:,} bytes after the last whole event were lost")
+            if self._head:  # a damaged event may hide the end of the array
+                tail = content.read(self.json_bytes - lost, METADATA_LIMIT)
+                self.metadata = known_keys(_text(tail)) | self.metadata
             return
         after = _text(content.read(array_end + 1, METADATA_LIMIT))
         unread = max(self.json_bytes - array_end - 1 - METADATA_LIMIT, 0)
         if self._head:
-            after = self._read_keys(after, "after", unread)
+            after = self._take_keys(leading_keys(after), "after", unread)
         if self._broken and not self.truncated:
             self.truncated = True
             self.warnings.append(f"{self._broken}, after the last event")
@@ -136,15 +139,16 @@ class KinetoTrace:
     def _read_head(self) -> bytes:
         """The start of the events; what precedes them is kept."""
         seen = b""
-        while len(seen) < METADATA_LIMIT and (block := self._read()):
+        array = None
+        more = True
+        while more and not array:
+            block = self._read()
             seen += block
             start = seen.removeprefix(BYTE_ORDER_MARK).lstrip(WHITESPACE)
             if start.startswith(b"["):
                 return start[1:]
-            if array := array_start(seen):
-                break
-        else:
-            array = array_start(seen, anywhere=True)
+            more = bool(block) and len(seen) < METADATA_LIMIT
+            array = array_start(seen, is_all=not more)
         if array:
             self._head = seen[: array[0]].removeprefix(BYTE_ORDER_MARK)
             return seen[array[1] :]
@@ -159,9 +163,8 @@ class KinetoTrace:
         reason = f", {self._broken}" if self._broken else ""
         self.warnings.append(f"the file ends inside {where}{reason}")
 
-    def _read_keys(self, text: str, place: str, unread: int = 0) -> str:
-        """Takes what it can of the metadata; returns what follows it."""
-        keys = leading_keys(text)
+    def _take_keys(self, keys: Keys, place: str, unread: int = 0) -> str:
+        """Takes what could be read of the metadata, or still can; returns what follows it."""
         self.metadata |= keys.found
         if keys.complete:
             return keys.rest

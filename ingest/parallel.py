@@ -4,12 +4,14 @@ Also a single run is added by a process of its own: DuckDB may take seconds to n
 a process that is out of memory takes no other with it.
 """
 
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
@@ -68,16 +70,21 @@ class _Worker:
     """A process that adds one path after the other, and the path it works on."""
 
     def __init__(self, store: Path, labels: RunLabels, threads: int | None) -> None:
-        spawn = multiprocessing.get_context("spawn")
         self.path = Path()
-        self.connection, end = spawn.Pipe()
-        arguments = (end, store, labels, threads)
-        self._process = spawn.Process(target=_work, args=arguments, daemon=True)
+        self.connection, end = Pipe()
         try:
-            self._process.start()
+            # Not multiprocessing's: that would run the caller's main module once more.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "ingest.parallel", str(end.fileno())],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.PIPE,  # ends with this process, and the other with it
+                pass_fds=[end.fileno()],
+            )
         except OSError as error:
             raise IngestError(f"cannot start a process: {error.strerror}") from error
         end.close()  # only the process holds it now: its death is the end of what can be heard
+        with suppress(BrokenPipeError):
+            self.connection.send((store, labels, threads))
 
     def take(self, path: Path) -> None:
         self.path = path
@@ -90,11 +97,10 @@ class _Worker:
             said: int | Added | IngestError = self.connection.recv()
             return said
         except (EOFError, OSError):
-            self._process.join()
             return IngestError(f"{self.path}: not added: its process {self._end()}")
 
     def _end(self) -> str:
-        code = self._process.exitcode or 0
+        code = self._process.wait()
         if code >= 0:
             return f"ended with code {code}"
         name = signal.Signals(-code).name
@@ -102,17 +108,20 @@ class _Worker:
         return f"was killed ({name}){hint}"
 
     def is_alive(self) -> bool:
-        return self._process.is_alive()
+        return self._process.poll() is None
 
     def end(self) -> None:
+        assert self._process.stdin
         self._process.kill()  # idle, or no longer wanted
-        self._process.join()
+        self._process.wait()
+        self._process.stdin.close()
         self.connection.close()
 
 
-def _work(connection: Connection, store: Path, labels: RunLabels, threads: int | None) -> NoReturn:
+def _work(connection: Connection) -> NoReturn:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # nobody is there any more
+        store, labels, threads = connection.recv()
         while True:
             path = connection.recv()
             connection.send(_add(store, path, labels, threads, connection.send))
@@ -121,8 +130,7 @@ def _work(connection: Connection, store: Path, labels: RunLabels, threads: int |
 
 def _end_with_parent() -> None:
     """In a thread: a parent that is killed can end nobody."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
+    sys.stdin.buffer.read()
     os._exit(1)
 
 
@@ -140,3 +148,7 @@ def _add(
     except Exception as error:  # one input that nobody foresaw must not cost the others
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         return IngestError(f"{path}: {reason}")
+
+
+if __name__ == "__main__":
+    _work(Connection(int(sys.argv[1])))

@@ -99,6 +99,8 @@ def _event(content: Content, position: int) -> Found | None:
             before = str(error)
             size *= 8
         except (ValueError, RecursionError):  # a number, or a depth, that Python does not read
+            if not text.startswith("{"):
+                return None
             if length := _closed(text):
                 return Found(position, position + length, *_mended(text[:length]))
             if len(text) < size or size >= EVENT_LIMIT:

@@ -120,7 +120,7 @@ class KinetoTrace:
             self.warnings.append(f"{self._broken}, after the last event")
         if "traceEvents" in self.metadata:
             self.warnings.append("a second traceEvents array was taken for metadata")
-        if excess := len(after.strip(BLANK)) + unread:
+        if excess := len(after.strip(BLANK)):
             self.warnings.append(f"{excess:,} bytes after the end of the trace were not read")
 
     def _read(self) -> bytes:
@@ -173,9 +173,10 @@ class KinetoTrace:
         if place == "after" and not unread and not keys.rest.rstrip().endswith("}"):
             self._truncate(f"the metadata after the events: {lost:,} bytes of it were lost")
         else:
+            fault = f"longer than {METADATA_LIMIT:,} bytes" if unread else "not valid JSON"
             self.warnings.append(
-                f"the metadata {place} the events is not valid JSON: "
-                f"of its last {lost:,} bytes only the known keys were read"
+                f"the metadata {place} the events is {fault}: "
+                f"of its last {lost + unread:,} bytes only the known keys were read"
             )
         return ""
 

@@ -90,7 +90,7 @@ def write_run(
         connection.execute("SET enable_progress_bar = false")
         for name in ("load/staged", "load/categories"):
             connection.execute(sql.script(name))
-        _stage(connection, run.sources, progress, redacting=not labels.keep_metadata)
+        _stage(connection, run.sources, progress, labels.keep_metadata)
         _normalise(connection)
         if run.sources:
             if not labels.keep_metadata:
@@ -113,14 +113,14 @@ def _stage(
     connection: duckdb.DuckDBPyConnection,
     sources: list[Source],
     progress: Callable[[int], None] | None,
-    redacting: bool,
+    keep_metadata: bool,
 ) -> None:
     traces = [source for source in sources if source.kind == "kineto"]
     failures: list[ProfileError] = []
     read_bytes = 0
     for source in traces:
         try:
-            stage_trace(connection, source, partial(_report, progress, read_bytes), redacting)
+            stage_trace(connection, source, partial(_report, progress, read_bytes), keep_metadata)
         except ProfileError as error:
             failures.append(error)
             source.status = "failed"

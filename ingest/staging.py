@@ -21,13 +21,12 @@ def stage_trace(
     connection: duckdb.DuckDBPyConnection,
     source: Source,
     progress: Callable[[int], None] | None = None,
-    redacting: bool = True,
+    keep_metadata: bool = False,
 ) -> None:
     """Reads a Kineto trace into table `staged` and fills in what `source` says of it.
 
-    With `redacting`, secrets in names and arguments are redacted.
-
-    Raises ProfileError where the file holds no trace.
+    Without `keep_metadata`, secrets in names and arguments are redacted. Raises
+    ProfileError where the file holds no trace.
     """
     began = time.perf_counter()
     trace = KinetoTrace(source.path, progress)
@@ -38,7 +37,7 @@ def stage_trace(
         connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
         raise failures[0]
     mend(connection, source, trace)
-    if redacting:
+    if not keep_metadata:
         _redact(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata

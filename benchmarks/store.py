@@ -75,18 +75,20 @@ def _copy(
     name = f"{run.rpartition('-')[0]}-{number:05}"
     source = store.runs_path / f"run_id={run}"
     target = store.runs_path / f"run_id={name}-copy"
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("runs.parquet"))
-    connection.execute(
-        COPIED.format(target=sql.quoted(target / "runs.parquet")),
-        [
-            name,
-            f"model-{number % 25}",
-            number,
-            str(2 ** (number % 6)),
-            f"node{number % 40:02}",
-            str(source / "runs.parquet"),
-        ],
-    )
+    labelled = ("runs.parquet", "run_overview.parquet")
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(*labelled))
+    for file in labelled:
+        connection.execute(
+            COPIED.format(target=sql.quoted(target / file)),
+            [
+                name,
+                f"model-{number % 25}",
+                number,
+                str(2 ** (number % 6)),
+                f"node{number % 40:02}",
+                str(source / file),
+            ],
+        )
 
 
 def seconds(action: Callable[[], object], times: int) -> list[float]:

@@ -139,12 +139,13 @@ def _places(start_ns: Integers, end_ns: Integers) -> tuple[Integers, Integers]:
 
 def _cut_where_crossed(start_ns: Integers, end_ns: Integers) -> Integers:
     """The ends, where a later span outlasts a span moved to that later one's start."""
-    starts, ends = start_ns.tolist(), end_ns.tolist()
-    stack: list[int] = []
-    for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        while stack and (ends[stack[-1]] <= start or ends[stack[-1]] < end):
-            last = stack.pop()
-            if ends[last] > start:
-                ends[last] = start
-        stack.append(place)
-    return np.array(ends, np.int64)
+    count = len(end_ns)
+    highest = [end_ns]  # level k: the last end of the 2ᵏ spans from each place on
+    while 2 ** len(highest) <= count:
+        half = 2 ** (len(highest) - 1)
+        highest.append(np.maximum(highest[-1][:-half], highest[-1][half:]))
+    by = np.arange(1, count + 1)  # moved on over spans that do not outlast this one
+    for level, ends in reversed(list(enumerate(highest))):
+        within = np.flatnonzero(by < len(ends))
+        by[within] += (ends[by[within]] <= end_ns[within]) << level
+    return np.minimum(end_ns, np.append(start_ns, np.iinfo(np.int64).max)[by])

@@ -44,6 +44,7 @@ AFTER_NESTING = (
     "tables/bubbles",
     "tables/sources",
     "tables/runs",
+    "tables/run_overview",
 )
 ORDER = {
     "ops": "source_id, pid, tid, start_ns, event_id",

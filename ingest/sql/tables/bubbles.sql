@@ -24,7 +24,7 @@
 -- host_op_ns       how much of the gap it filled, ns
 -- host_frame       Python frame that filled most of it; null when the trace has no stacks
 -- step             step of the activity that ended the gap
-CREATE TABLE bubbles AS
+CREATE VIEW bubbles AS  -- a table would be written twice: here, and to its file
 SELECT
     gaps.source_id,
     gaps.rank,

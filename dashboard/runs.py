@@ -58,7 +58,7 @@ def _figures(picked: Sequence[str]) -> None:
 
 def _filters() -> tuple[str, tuple[str, str] | None]:
     """The text and the tag, its key and its value, to look for."""
-    tags = store.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "runs"))["tag"]
+    tags = store.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "run_overview"))["tag"]
     labels = {f"{tag['key']}={tag['value']}": (tag["key"], tag["value"]) for tag in tags}
     left, right = st.columns([3, 2]) if labels else (st.container(), None)
     with left:

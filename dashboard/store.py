@@ -63,7 +63,8 @@ def look() -> list[str]:
         _stop_where_gone()
         raise
     st.session_state["store_state"] = state
-    return [str(run) for run in rows(select("run_id", "runs", order_by=NEWEST_FIRST))["run_id"]]
+    listed = rows(select("run_id", "run_overview", order_by=NEWEST_FIRST))
+    return [str(run_id) for run_id in listed["run_id"]]
 
 
 def rows(query: Query) -> pd.DataFrame:

@@ -148,4 +148,5 @@ def _cut_where_crossed(start_ns: Integers, end_ns: Integers) -> Integers:
     for level, ends in reversed(list(enumerate(highest))):
         within = np.flatnonzero(by < len(ends))
         by[within] += (ends[by[within]] <= end_ns[within]) << level
-    return np.minimum(end_ns, np.append(start_ns, np.iinfo(np.int64).max)[by])
+    crossing: Integers = np.append(start_ns, np.iinfo(np.int64).max)[by]
+    return np.minimum(end_ns, crossing)

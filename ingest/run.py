@@ -19,6 +19,7 @@ from ingest.redact import redact
 from ingest.rundir import RunInput
 from ingest.source import Source
 from ingest.staging import stage_trace
+from ingest.writing import write_tables
 
 MEMORY_LIMIT = "512MB"
 BEFORE_NESTING = (
@@ -46,11 +47,6 @@ AFTER_NESTING = (
     "tables/runs",
     "tables/run_overview",
 )
-ORDER = {
-    "ops": "source_id, pid, tid, start_ns, event_id",
-    "kernels": "source_id, device, start_ns, event_id",
-    "bubbles": "source_id, device, start_ns",
-}
 
 
 @dataclass
@@ -98,16 +94,7 @@ def write_run(
                 _redact_descriptions(run)
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
-        # Events join what is known of them: the narrow side is written on the right, to be held in
-        # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
-        connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-        for table in sql.tables():
-            order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
-            target = sql.quoted(directory / f"{table.name}.parquet")
-            connection.execute(
-                f"COPY (FROM {table.name} {order}) TO {target} "
-                "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
-            )
+        write_tables(connection, directory)
 
 
 def _stage(

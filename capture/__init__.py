@@ -1,5 +1,24 @@
-"""Record profiles of models: a directory of profiler output that `ingest add` reads.
+"""Record profiles of models: directories of profiler output that `ingest add` reads.
 
-`capture.cli` is the command line over `capture.record`, which profiles one call of a diffusers
-pipeline, and `capture.pipelines`, which builds such pipelines. Torch is imported when it is used.
+For scripts: `Profiler`, `profile_function`, `MemoryTracker`, and the `--profile…` flags with
+`add_profiler_arguments` and `create_profiler_from_args`. `capture.cli` is the command line over
+`capture.record`, which profiles one call of a diffusers pipeline, and `capture.script`, which
+profiles any script. Torch is imported when it is used.
 """
+
+from capture.arguments import add_profiler_arguments, create_profiler_from_args
+from capture.errors import CaptureError, CaptureWarning
+from capture.functions import profile_function
+from capture.memory import MemoryTracker
+from capture.profiler import Profiler, ProfilerContext
+
+__all__ = [
+    "CaptureError",
+    "CaptureWarning",
+    "MemoryTracker",
+    "Profiler",
+    "ProfilerContext",
+    "add_profiler_arguments",
+    "create_profiler_from_args",
+    "profile_function",
+]

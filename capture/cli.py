@@ -1,65 +1,66 @@
 """The command line `capture`: options in, the path of a run directory out."""
 
-import os
 import sys
-from pathlib import Path
-from typing import Annotated
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TextIO
 
-import typer
-
-from capture import run_directory
-from capture.denoising import Inputs
-from capture.device import default_device
-from capture.errors import CaptureError
-from capture.pipelines.flux import tiny_flux
-from capture.profile import ProfilerOptions
-from capture.record import record
-
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+from capture import compilation
+from capture.compare import compare
+from capture.errors import CaptureError, CaptureWarning
+from capture.options import parser
+from capture.pipeline import profile_pipeline
+from capture.script import profile_script
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 1 after a failure, 2 after a wrong usage."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app()
+        with warnings_in_a_line():
+            run(given)
     except CaptureError as error:
         print(f"capture: {error}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("capture: stopped", file=sys.stderr)
+        sys.exit(130)
 
 
-@app.callback()
-def capture() -> None:
-    """Record profiles of models into run directories, for `ingest add`."""
+def run(given: list[str]) -> None:
+    """One command. What stands behind a `--` is a script's, not ours."""
+    end = given.index("--") if "--" in given else len(given)
+    asked = parser().parse_args(given[:end])
+    if asked.command == "compare":
+        compare(asked, given[1:])
+    elif asked.command == "run":
+        with compilation.kept_log():
+            profile_script(asked, given[end + 1 :])
+    else:
+        with compilation.kept_log(fresh_cache=True) if asked.compile else nullcontext():
+            profile_pipeline(asked)
 
 
-@app.command()
-def flux(
-    context: typer.Context,
-    out: Annotated[Path, typer.Option(help="Run directory to make; must not hold files.")],
-    tiny: Annotated[bool, typer.Option("--tiny", help="Small random model, no download.")] = False,
-    steps: Annotated[int, typer.Option(min=1, help="Denoising steps to profile.")] = 3,
-    warmup: Annotated[int, typer.Option(min=0, help="Calls before the measured ones.")] = 1,
-    batch: Annotated[int, typer.Option(min=1, help="Images in a call.")] = 1,
-    height: Annotated[int, typer.Option(min=1, help="Of the image, pixels.")] = 64,
-    width: Annotated[int, typer.Option(min=1, help="Of the image, pixels.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Of weights and latents.")] = 0,
-    with_stack: Annotated[bool, typer.Option(help="Record Python frames.")] = True,
-    record_shapes: Annotated[bool, typer.Option(help="Record the operators' inputs.")] = True,
-) -> None:
-    """Profile one call of a FLUX pipeline; prints the run directory."""
-    if not tiny:
-        raise CaptureError("only the tiny random model is supported for now: add --tiny")
-    run_directory.create(out)  # record does it too, but only after seconds of imports
-    # Keeps transformers from remarking on image processors that are imported but not used here.
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    run = record(
-        tiny_flux(seed).to(default_device()),
-        out,
-        model="flux-tiny",
-        inputs=Inputs(batch=batch, height=height, width=width, steps=steps, seed=seed),
-        warmup=warmup,
-        options=ProfilerOptions(record_shapes=record_shapes, with_stack=with_stack),
-        arguments={"command": "flux", **context.params, "out": str(out)},
-    )
-    print(f"{run.steps} steps profiled on {run.device_name}", file=sys.stderr)
-    print(out)
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """In the body, our own warnings are a line on stderr, without the place in the program."""
+    show = warnings.showwarning
+
+    def show_briefly(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, CaptureWarning):
+            print(f"capture: {message}", file=sys.stderr)
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show_briefly
+        warnings.simplefilter("always", CaptureWarning)
+        yield

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
+
+PIPELINES = "diffusers.pipelines.pipeline_utils"
+DENOISERS = ("transformer", "unet", "prior")
+StepContext = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -20,46 +26,79 @@ class Inputs:
     height: int = 64
     width: int = 64
     steps: int = 3
-    max_sequence_length: int = 64
+    max_sequence_length: int | None = None
     seed: int = 0
 
 
-def generate(
-    pipeline: DiffusionPipeline,
-    inputs: Inputs,
-    around_step: Callable[[int], AbstractContextManager[object]] = nullcontext,
-) -> None:
-    """Call `pipeline` once, each denoising step inside `around_step(number)`, from 0.
-
-    The first step begins where the pipeline asks for its progress bar: they all do so right before
-    their loop. Any other begins where the one before it ends.
-    """
+def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
+    """Call `pipeline` once, with those of the inputs that it knows."""
     import torch
 
-    make_progress_bar = pipeline.progress_bar
+    wanted = {
+        "prompt": [inputs.prompt] * inputs.batch,
+        "height": inputs.height,
+        "width": inputs.width,
+        "num_inference_steps": inputs.steps,
+        "max_sequence_length": inputs.max_sequence_length,
+        "generator": torch.Generator().manual_seed(inputs.seed),
+    }
+    known = inspect.signature(pipeline.__call__).parameters
+    pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
+
+
+def denoiser(pipeline: DiffusionPipeline) -> str | None:
+    """The name of the part that runs in each denoising step; None where there is none."""
+    return next((name for name in DENOISERS if getattr(pipeline, name, None) is not None), None)
+
+
+@contextmanager
+def denoising_steps(around_step: StepContext) -> Iterator[None]:
+    """In the body, each denoising step of every diffusers pipeline is inside `around_step()`.
+
+    The first step begins where a pipeline asks for its progress bar, which they all do right before
+    their loop; each ends where the bar moves on. Pipelines must have been imported.
+    """
+    module = sys.modules.get(PIPELINES)
+    if not module:
+        yield
+        return
+    pipelines = module.DiffusionPipeline
+    make = pipelines.progress_bar
     with ExitStack() as step:
 
-        def progress_bar(*args: Any, **kwargs: Any) -> Any:
-            bar = make_progress_bar(*args, **kwargs)
-            step.enter_context(around_step(0))
+        def progress_bar(
+            self: object, iterable: Iterable[object] | None = None, total: int | None = None
+        ) -> Any:
+            step.close()  # of a loop that was left
+            if iterable is not None:
+                return _stepping(make(self, iterable), around_step)
+            bar = make(self, total=total)
+            update = bar.update
+            done = 0
+
+            def move_on(count: float | None = 1) -> Any:
+                nonlocal done
+                step.close()
+                done += 1
+                if total is None or done < total:
+                    step.enter_context(around_step())
+                return update(count)
+
+            bar.update = move_on
+            step.enter_context(around_step())
             return bar
 
-        def on_step_end(_: object, number: int, __: object, tensors: dict[str, Any]) -> Any:
-            step.close()
-            if number + 1 < pipeline.num_timesteps:
-                step.enter_context(around_step(number + 1))
-            return tensors
+        pipelines.progress_bar = progress_bar
+        try:
+            yield
+        finally:
+            pipelines.progress_bar = make
 
-        with replaced(pipeline, "progress_bar", progress_bar):
-            pipeline(
-                prompt=[inputs.prompt] * inputs.batch,
-                height=inputs.height,
-                width=inputs.width,
-                num_inference_steps=inputs.steps,
-                max_sequence_length=inputs.max_sequence_length,
-                generator=torch.Generator().manual_seed(inputs.seed),
-                callback_on_step_end=on_step_end,
-            )
+
+def _stepping(items: Iterable[object], around_step: StepContext) -> Iterator[object]:
+    for item in items:
+        with around_step():
+            yield item
 
 
 @contextmanager
@@ -74,15 +113,18 @@ def labelled_stages(pipeline: DiffusionPipeline) -> Iterator[None]:
 
         return call
 
-    with (
-        replaced(pipeline, "encode_prompt", labelled("text_encoding", pipeline.encode_prompt)),
-        replaced(pipeline.vae, "decode", labelled("vae_decoding", pipeline.vae.decode)),
-    ):
+    with ExitStack() as stages:
+        for owner, method, label in (
+            (pipeline, "encode_prompt", "text_encoding"),
+            (getattr(pipeline, "vae", None), "decode", "vae_decoding"),
+        ):
+            if function := getattr(owner, method, None):
+                stages.enter_context(_replaced(owner, method, labelled(label, function)))
         yield
 
 
 @contextmanager
-def replaced(owner: object, method: str, replacement: Callable[..., Any]) -> Iterator[None]:
+def _replaced(owner: object, method: str, replacement: Callable[..., Any]) -> Iterator[None]:
     """In the body, `replacement` stands for a method of this one object."""
     setattr(owner, method, replacement)
     try:

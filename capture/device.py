@@ -34,17 +34,33 @@ def device_name(device: torch.device) -> str:
     return device.type
 
 
+def driver(device: torch.device) -> str | None:
+    """What drives `device`, e.g. `CUDA 12.8, driver 570.86`; None for the CPU."""
+    import torch
+
+    if device.type == "cpu":
+        return None
+    if torch.version.hip:
+        return f"ROCm {torch.version.hip}"
+    if device.type == "cuda":
+        known = getattr(torch._C, "_cuda_getDriverVersion", None)
+        loaded = f", driver for {known() // 1000}.{known() % 1000 // 10}" if known else ""
+        return f"CUDA {torch.version.cuda}{loaded}"
+    return device.type
+
+
 @contextmanager
 def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
     """Append the time of the body to `times_ns`, in ns, from an idle device to an idle device."""
-    _synchronize(device)
+    synchronize(device)
     start_ns = time.perf_counter_ns()
     yield
-    _synchronize(device)
+    synchronize(device)
     times_ns.append(time.perf_counter_ns() - start_ns)
 
 
-def _synchronize(device: torch.device) -> None:
+def synchronize(device: torch.device) -> None:
+    """Wait until `device` has done all it was asked for."""
     import torch
 
     if device.type != "cpu":

@@ -1,11 +1,25 @@
 """What can go wrong in words for the user: the command line prints one line and exits with 1."""
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class CaptureError(Exception):
     """A failure the user can do something about; its message is one line that says what."""
+
+
+class CaptureWarning(UserWarning):
+    """Something that was asked for and cannot be had here; the rest is captured."""
+
+
+def warn(message: str) -> None:
+    """Says so, at the line outside this package that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("capture."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, CaptureWarning, stacklevel=level)
 
 
 @contextmanager

@@ -2,106 +2,132 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from capture import run_directory
-from capture.denoising import Inputs, generate, labelled_stages
-from capture.device import device_name, timed
-from capture.errors import CaptureError, capture_extra
-from capture.profile import DEFAULT_OPTIONS, ProfilerOptions, profiling
-from capture.run_json import RunJson
+from capture import compilation
+from capture.denoising import Inputs, denoiser, denoising_steps, generate, labelled_stages
+from capture.device import timed
+from capture.errors import CaptureError, capture_extra, warn
+from capture.profiler import Profiler
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
+NOT_TIMED = (
+    "the first call with this batch compiles again; that was the profiled one, so there is no "
+    "same call without the profiler"
+)
+
+
+@dataclass(frozen=True)
+class Compile:
+    """How torch.compile is asked to compile the denoiser."""
+
+    mode: str | None = None
+    fullgraph: bool = False
+
 
 def record(
     pipeline: DiffusionPipeline,
-    directory: Path,
+    profiler: Profiler,
     *,
     model: str,
     inputs: Inputs,
     warmup: int = 1,
-    options: ProfilerOptions = DEFAULT_OPTIONS,
+    warmup_batch: int | None = None,
+    compiled: Compile | None = None,
+    offload: bool = False,
     arguments: Mapping[str, Any] | None = None,
-) -> RunJson:
-    """Call `pipeline` to warm up, to time it and to profile it; fill `directory` with the result.
+) -> dict[str, Any]:
+    """Call `pipeline` to warm up, to time it and to profile it, all with the same inputs.
 
-    Returns what it wrote to `run.json`. Raises CaptureError if the directory is in use or cannot
-    be written, and for sizes that the pipeline would round.
+    Warm-up calls can have another batch, which makes a compiled pipeline compile again inside the
+    measured call. Returns what is in `run.json`; where the profiler is not enabled, the same, with
+    the times alone. Raises CaptureError if files cannot be written, for sizes that the pipeline
+    would round, and for a pipeline without a part to compile.
     """
     with capture_extra():
-        import diffusers
+        import diffusers  # noqa: F401
         import torch
 
     check_sizes(pipeline, inputs)
-    run_directory.create(directory)
-    name = directory.resolve().name
-    device = pipeline.device
+    if compiled:
+        compile_denoiser(pipeline, compiled)
+    device = pipeline._execution_device
+    warm = replace(inputs, batch=warmup_batch or inputs.batch)
+    if warmup and compiled and warm.batch != inputs.batch:
+        warn(
+            f"the warm-up has batch {warm.batch}, the measured run {inputs.batch}: torch.compile "
+            "will compile again inside the measured run"
+        )
 
     warmup_times_ns: list[int] = []
     for _ in range(warmup):
         with timed(device, warmup_times_ns):
-            generate(pipeline, inputs)
+            generate(pipeline, warm)
 
+    facts: dict[str, Any] = {
+        "model": model,
+        "pipeline": type(pipeline).__name__,
+        "mode": "compiled" if compiled else "eager",
+        "compile": compiled and {"part": denoiser(pipeline), **asdict(compiled)},
+        "dtype": str(pipeline.dtype).removeprefix("torch."),
+        "device": str(device),
+        "offload": offload or None,
+        "arguments": dict(arguments or {}),
+        "warmup": warmup,
+        "warmup_batch": warm.batch if warmup else None,
+        "warmup_times_ns": warmup_times_ns,
+        **asdict(inputs),
+    }
+    if compiled and warm.batch != inputs.batch:
+        facts["missing"] = {"wall_time_ns": NOT_TIMED}
+    else:
+        facts |= times_without_profiler(pipeline, inputs, device)
+    profiler.describe(**facts)
+    with profiler, labelled_stages(pipeline), torch.no_grad():
+        generate(pipeline, inputs)
+    if not profiler.enabled:
+        return facts
+    assert profiler.output_dir
+    return dict(json.loads((profiler.output_dir / "run.json").read_text(encoding="utf-8")))
+
+
+def times_without_profiler(
+    pipeline: DiffusionPipeline, inputs: Inputs, device: Any
+) -> dict[str, Any]:
+    """Wall time of a call and of each of its denoising steps, ns."""
     wall_time_ns: list[int] = []
     step_times_ns: list[int] = []
-    with timed(device, wall_time_ns):
-        generate(pipeline, inputs, around_step=lambda _: timed(device, step_times_ns))
 
-    started_at = datetime.now(UTC)
-    profiled_wall_time_ns: list[int] = []
-    with (
-        profiling(run_directory.trace_path(directory, name), options),
-        timed(device, profiled_wall_time_ns),
-        labelled_stages(pipeline),
-    ):
-        generate(pipeline, inputs, around_step=profiler_step)
+    @contextmanager
+    def step() -> Iterator[None]:
+        with timed(device, step_times_ns):
+            yield
 
-    run = RunJson(
-        name=name,
-        model=model,
-        pipeline=type(pipeline).__name__,
-        mode="eager",
-        dtype=str(pipeline.dtype).removeprefix("torch."),
-        device=str(device),
-        device_name=device_name(device),
-        framework="pytorch",
-        framework_version=torch.__version__,
-        diffusers_version=diffusers.__version__,
-        python_version=platform.python_version(),
-        arguments=dict(arguments or {}),
-        started_at=started_at.isoformat(),
-        warmup=warmup,
-        warmup_times_ns=warmup_times_ns,
-        wall_time_ns=wall_time_ns[0],
-        step_times_ns=step_times_ns,
-        profiled_wall_time_ns=profiled_wall_time_ns[0],
-        **asdict(inputs),
-    )
-    run_directory.write_run_json(directory, run)
-    return run
+    with timed(device, wall_time_ns), denoising_steps(step):
+        generate(pipeline, inputs)
+    return {"wall_time_ns": wall_time_ns[0], "step_times_ns": step_times_ns}
 
 
-def profiler_step(number: int) -> AbstractContextManager[object]:
-    """Mark a step as torch.profiler.profile.step() would.
-
-    Its own steps leave no time between them: the first would hold the text encoding, and one more
-    than there are denoising steps the decoding.
-    """
-    from torch.profiler import record_function
-
-    return record_function(f"ProfilerStep#{number}")
+def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile) -> None:
+    """Have torch.compile compile the part that runs in each step, whatever it is called."""
+    name = denoiser(pipeline)
+    if name is None:
+        raise CaptureError(f"{type(pipeline).__name__}: no transformer and no unet to compile")
+    if pipeline.device.type == "cpu":
+        compilation.name_cpu_kernels()
+    getattr(pipeline, name).compile(mode=compiled.mode, fullgraph=compiled.fullgraph)
+    compilation.remember_all()
 
 
 def check_sizes(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     """Raise CaptureError for sizes that the pipeline would round: run.json would be wrong."""
-    unit = pipeline.image_processor.config.vae_scale_factor
+    processor = getattr(pipeline, "image_processor", None)
+    unit = processor.config.vae_scale_factor if processor else 1
     if inputs.height % unit or inputs.width % unit:
         raise CaptureError(f"height and width must be multiples of {unit} for this pipeline")

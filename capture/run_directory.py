@@ -1,13 +1,19 @@
-"""The run directory: what its files are called, and how they appear in it."""
+"""The run directory: where it is, what its files are called, and how they appear in it."""
 
 import json
-from collections.abc import Iterator
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from capture.errors import CaptureError
-from capture.run_json import RunJson
+
+VARIABLES = ("TRACEHOUSE_PROFILE_DIR", "CACHE_DIT_TORCH_PROFILER_DIR")
+DEFAULT_DIRECTORY = "profiles"
 
 
 def create(directory: Path) -> None:
@@ -15,24 +21,62 @@ def create(directory: Path) -> None:
 
     Raises CaptureError if it holds files already or cannot be made.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        used = any(directory.iterdir())
-    except OSError as error:
-        raise CaptureError(f"cannot make the directory {directory}: {error.strerror}") from error
-    if used:
+    if _made(directory):
         raise CaptureError(f"{directory} is not empty: a run needs a directory of its own")
 
 
-def trace_path(directory: Path, name: str, rank: int = 0) -> Path:
-    """Where the trace of a rank belongs; ingest may look for the rank in its name."""
-    return directory / f"{name}-rank{rank}.trace.json.gz"
+def choose(directory: str | Path | None, name: str, rank: int) -> Path:
+    """The directory for a run, made where there is none.
+
+    It is the one given, else `<name>` in that of TRACEHOUSE_PROFILE_DIR, of
+    CACHE_DIT_TORCH_PROFILER_DIR, or in `profiles`. Where this rank finished a run before, it is
+    the first of `<directory>-2`, `<directory>-3`, ... where it did not: so all ranks come to the
+    same one without asking each other. Raises CaptureError where it cannot be made.
+    """
+    if directory is None:
+        parent = next(filter(None, map(os.environ.get, VARIABLES)), DEFAULT_DIRECTORY)
+        directory = Path(parent, name)
+    first = Path(directory).expanduser().absolute()
+    numbered = (first.with_name(f"{first.name}-{number}") for number in count(2))
+    chosen = first
+    while rank_path(chosen, rank).exists():
+        chosen = next(numbered)
+    _made(chosen)
+    return chosen
 
 
-def write_run_json(directory: Path, run: RunJson) -> None:
-    """Write `run.json`; done last, it says that the run is complete."""
-    with appearing(directory / "run.json") as temporary:
-        temporary.write_text(json.dumps(asdict(run), indent=2) + "\n", encoding="utf-8")
+def file_name(name: str | None) -> str:
+    """The name as a part of a path; the script's where there is none."""
+    named = name or Path(sys.argv[0] if sys.argv else "").stem or "profile"
+    return re.sub(r"[^\w.+ -]", "_", named).strip(" .")[:120] or "profile"
+
+
+def trace_path(directory: Path, name: str, rank: int = 0, cycle: int | None = None) -> Path:
+    """Where the trace of a rank belongs; `cycle` counts from 1 where there can be several."""
+    of_cycle = "" if cycle is None else f"-cycle{cycle}"
+    return directory / f"{name}-rank{rank}{of_cycle}.trace.json.gz"
+
+
+def memory_path(directory: Path, name: str, rank: int = 0) -> Path:
+    """Where the memory snapshot of a rank belongs."""
+    return directory / f"{name}-rank{rank}-memory.pickle"
+
+
+def compile_log_path(directory: Path, name: str, rank: int = 0) -> Path:
+    """Where torch's structured compile log of a rank belongs."""
+    return directory / f"{name}-rank{rank}.compile.log.gz"
+
+
+def rank_path(directory: Path, rank: int) -> Path:
+    """Where a rank's own description belongs; it says that the rank is done."""
+    return directory / f"rank{rank}.json"
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write one JSON object. Raises CaptureError if the file cannot be written."""
+    text = json.dumps(content, indent=2, default=str, ensure_ascii=False)
+    with appearing(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8", errors="replace")
 
 
 @contextmanager
@@ -47,6 +91,15 @@ def appearing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        raise CaptureError(f"cannot write {path}: {error.strerror}") from error
+        raise CaptureError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _made(directory: Path) -> bool:
+    """Makes the directory; whether there is something in it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return any(directory.iterdir())
+    except OSError as error:
+        raise CaptureError(f"cannot make the directory {directory}: {error.strerror}") from error

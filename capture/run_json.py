@@ -1,67 +1,86 @@
-"""`run.json`: what is known of a run and cannot be read from its trace."""
+"""`run.json`: what is known of a run and cannot be read from its trace.
 
-from dataclasses import dataclass, field
-from typing import Any
+`KEYS` says what it can hold; what is not known is not there, and where it was asked for, `missing`
+says why. `rank<r>.json` is the same of one rank. Times are integer nanoseconds unless they say
+otherwise.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from capture.device import device_name, driver
+from capture.redact import redact
+
+if TYPE_CHECKING:
+    import torch
+
+KEYS = {
+    "name": "the run, also the beginning of its files' names",
+    "model": "what was profiled, e.g. `flux-tiny`",
+    "pipeline": "class of the diffusers pipeline",
+    "mode": "`eager` or `compiled`",
+    "compile": "what was compiled, and torch.compile's options",
+    "dtype": "of the weights, as torch calls it without `torch.`",
+    "device": "where torch computes: `cpu`, `cuda`, ...",
+    "device_name": "model of the processor or accelerator",
+    "driver": "CUDA or ROCm, and the driver",
+    "framework": "`pytorch`",
+    "framework_version": "of torch, with its build, e.g. `2.13.0+cpu`",
+    "diffusers_version": "of diffusers, where the process used it",
+    "python_version": "of the interpreter",
+    "rank": "number of the process that wrote this",
+    "world_size": "processes of the job",
+    "arguments": "the command and its options, or the script and its arguments; secrets redacted",
+    "seed": "of the first latents, and of the weights where they are random",
+    "prompt": "one text, repeated over the batch",
+    "batch": "images in a call",
+    "height": "of an image, pixels",
+    "width": "of an image, pixels",
+    "steps": "denoising steps in a call",
+    "max_sequence_length": "tokens that the prompt is padded or cut to, where the encoder is a T5",
+    "offload": "whether parts of the model waited in the host's memory",
+    "started_at": "start of the profiled run, ISO 8601, UTC",
+    "warmup": "calls before the measured ones",
+    "warmup_batch": "images in a warm-up call",
+    "warmup_times_ns": "each warm-up call, the first one first",
+    "wall_time_ns": "the same call without the profiler, from an idle device to an idle device",
+    "step_times_ns": "each step of that call, the device waited for after each",
+    "profiled_wall_time_ns": "the profiled run; beside wall_time_ns, the profiler's cost",
+    "profiled_step_times_ns": "each step of the profiled run, on the host",
+    "profiler": "what was recorded: activities, options, and the schedule over the steps",
+    "memory": "peaks per device (allocated, reserved) and of the host (resident), bytes",
+    "compilation": "what torch.compile did (see `capture.compilation.summary`)",
+    "error": "what ended the run, if something did",
+    "missing": "what was asked for and could not be had, with the reason",
+    "tags": "free labels of the run, text to text",
+}
 
 
-@dataclass(frozen=True)
-class RunJson:
-    """The content of `run.json`; its keys are these names.
+def described(
+    measured: Mapping[str, Any], device: torch.device, said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The content: what was measured, the environment, and what the program says of itself.
 
-    The three calls it speaks of have the same inputs: warm-up calls, then one call timed without
-    the profiler, then the profiled one. Times are integer nanoseconds; a call's time ends when the
-    device has finished.
-
-    name                   the run directory's name, also the trace's
-    model                  what was profiled, e.g. `flux-tiny`
-    pipeline               class of the diffusers pipeline
-    mode                   `eager`
-    dtype                  of the weights, as torch calls it without `torch.`
-    device                 where the pipeline ran: `cpu`, `cuda:0`, ...
-    device_name            model of the processor or accelerator
-    framework              `pytorch`
-    framework_version      of torch, with its build, e.g. `2.13.0+cpu`
-    diffusers_version      of diffusers
-    python_version         of the interpreter
-    arguments              the command and its options, defaults included; empty from a notebook
-    seed                   of the first latents, and of the weights where they are random
-    prompt                 one text, repeated over the batch
-    batch                  images in a call
-    height, width          of an image, pixels
-    steps                  denoising steps in a call
-    max_sequence_length    tokens that the prompt is padded or cut to, where the encoder is a T5
-    started_at             start of the profiled call, ISO 8601, UTC
-    warmup                 warm-up calls
-    warmup_times_ns        each warm-up call, the first one first
-    wall_time_ns           the call without the profiler, text encoding and decoding included
-    step_times_ns          each denoising step of that call, the device waited for after each
-    profiled_wall_time_ns  the profiled call; compare with wall_time_ns for the profiler's cost
-    tags                   free labels of the run, text to text
+    Without what is not known, and without secrets; in the order of `KEYS`.
     """
+    import torch
 
-    name: str
-    model: str
-    pipeline: str
-    mode: str
-    dtype: str
-    device: str
-    device_name: str
-    framework: str
-    framework_version: str
-    diffusers_version: str
-    python_version: str
-    arguments: dict[str, Any]
-    seed: int
-    prompt: str
-    batch: int
-    height: int
-    width: int
-    steps: int
-    max_sequence_length: int
-    started_at: str
-    warmup: int
-    warmup_times_ns: list[int]
-    wall_time_ns: int
-    step_times_ns: list[int]
-    profiled_wall_time_ns: int
-    tags: dict[str, str] = field(default_factory=dict)
+    diffusers = sys.modules.get("diffusers")
+    environment = {
+        "device": str(device),
+        "device_name": device_name(device),
+        "driver": driver(device),
+        "framework": "pytorch",
+        "framework_version": torch.__version__,
+        "diffusers_version": getattr(diffusers, "__version__", None),
+        "python_version": platform.python_version(),
+        "mode": "compiled" if measured.get("compilation") else "eager",
+    }
+    content = {**environment, **measured, **said}
+    order = [*KEYS, *(content.keys() - KEYS.keys())]
+    known = {key: content[key] for key in order if content.get(key) not in (None, {})}
+    return dict(redact(known))

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.capture.captured import Captured, Finished
+
 ROOT = Path(__file__).parents[2]
-Finished = subprocess.CompletedProcess[str]
 
 # In the new process some packages cannot be found, and nothing may use the network.
 PRELUDE = """
@@ -40,7 +42,7 @@ def run_python() -> Callable[..., Finished]:
             env={**os.environ, "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
 
@@ -63,3 +65,30 @@ def capture_extra() -> None:
     for package in ("torch", "diffusers", "transformers"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed, so nothing can be captured")
+
+
+@pytest.fixture(scope="session")
+def captured(capture_extra, run_capture, tmp_path_factory) -> Captured:
+    """`capture flux --tiny` with a batch of two, and three steps, as there are without a word."""
+    directory = tmp_path_factory.mktemp("capture") / "first light"
+    finished = run_capture("flux", "--tiny", "--out", str(directory), "--batch", "2")
+    assert finished.returncode == 0, finished.stderr
+    return Captured.read(directory, finished)
+
+
+@pytest.fixture(scope="session")
+def compiler(capture_extra) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("Inductor compiles with g++, and there is none")
+
+
+@pytest.fixture(scope="session")
+def recompiled(compiler, run_capture, tmp_path_factory) -> Captured:
+    """Warm at batch two, measured at one: torch compiles again inside the measured run."""
+    directory = tmp_path_factory.mktemp("compiled") / "run"
+    finished = run_capture(
+        *("flux", "--tiny", "--compile", "--warmup-batch", "2", "--steps", "2"),
+        *("--out", str(directory)),
+    )
+    assert finished.returncode == 0, finished.stderr
+    return Captured.read(directory, finished)

@@ -10,7 +10,9 @@ def assert_one_line(finished, *expected: str) -> None:
     """The command failed with exit code 1 and one line that holds the expected words."""
     assert finished.returncode == 1
     assert finished.stdout == ""
-    (line,) = finished.stderr.splitlines()
+    (line,) = (
+        line for line in finished.stderr.splitlines() if "denoising steps, which" not in line
+    )
     for words in expected:
         assert words in line
 
@@ -32,11 +34,19 @@ def test_a_file_in_place_of_the_directory_is_named(run_capture, tmp_path):
     assert_one_line(finished, str(tmp_path / "run"), "File exists")
 
 
-def test_only_the_tiny_model_is_supported_yet(run_capture, tmp_path):
-    finished = run_capture("flux", "--out", str(tmp_path / "run"))
+def test_a_model_that_is_not_there_is_one_line(capture_extra, run_capture, tmp_path):
+    for model in (str(tmp_path), "nobody/nothing"):
+        finished = run_capture("flux", "--model", model, "--out", str(tmp_path / "run"))
 
-    assert_one_line(finished, "--tiny")
-    assert not (tmp_path / "run").exists()
+        assert_one_line(finished, model)
+        assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_options_that_mean_nothing_without_another_are_refused(run_capture, tmp_path):
+    assert_one_line(run_capture("sd3", "--tiny", "--fullgraph"), "--compile")
+    assert_one_line(run_capture("compare", "sd3", "--tiny", "--no-profile"), "--no-profile")
+    assert_one_line(run_capture("run"), "capture run [options] -- script.py")
+    assert_one_line(run_capture("run", "--", str(tmp_path / "gone.py")), "gone.py", "no such file")
 
 
 @pytest.mark.parametrize("package", ["torch", "diffusers", "transformers"])
@@ -47,7 +57,8 @@ def test_a_missing_package_says_what_to_install(package, capture_extra, run_capt
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--tiny"], ["--tiny", "--out", "run", "--steps", "0"], ["--tinny"]]
+    "arguments",
+    [[], ["--tiny", "--model", "x"], ["--tiny", "--out", "run", "--steps", "0"], ["--tinny"]],
 )
 def test_wrong_usage_exits_with_2(arguments, run_capture):
     finished = run_capture("flux", *arguments)

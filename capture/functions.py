@@ -1,0 +1,56 @@
+"""`@profile_function`: each call of a function is a run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from capture.profiler import ProfilerContext
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def profile_function(
+    enabled: bool = True, profile_name: str | None = None, **options: Any
+) -> Callable[[Function], Function]:
+    """Decorates a function, method or coroutine function: each call is recorded.
+
+    `profile_name` is the function's name where there is none; repeated calls get directories with
+    numbers. A call inside another recorded one runs as it is: torch profiles one at a time.
+    `options` are those of `Profiler`. Raises TypeError for a generator, whose work is done after
+    the call.
+    """
+
+    def decorate(function: Function) -> Function:
+        if not enabled:
+            return function
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"{function.__qualname__}: a generator does its work after the call")
+        name = profile_name or function.__qualname__.replace("<locals>.", "")
+
+        def profiler() -> ProfilerContext:
+            return ProfilerContext(not _recording(), profile_name=name, **options)
+
+        if inspect.iscoroutinefunction(function):
+
+            async def call_async(*args: Any, **kwargs: Any) -> Any:
+                with profiler():
+                    return await function(*args, **kwargs)
+
+            return functools.wraps(function)(call_async)  # type: ignore[return-value]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with profiler():
+                return function(*args, **kwargs)
+
+        return functools.wraps(function)(call)  # type: ignore[return-value]
+
+    return decorate
+
+
+def _recording() -> bool:
+    torch = sys.modules.get("torch")
+    return bool(torch and torch._C._autograd._profiler_enabled())

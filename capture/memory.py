@@ -1,0 +1,126 @@
+"""Memory of a block of code: its peaks, and the CUDA allocator's history as a snapshot."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from capture.errors import capture_extra
+from capture.run_directory import appearing
+
+NO_DEVICE = "torch finds no CUDA or ROCm device, and only their allocators keep a history"
+NO_HOST_PEAK = "the system does not let a process restart the count of its peak"
+STATUS = Path("/proc/self/status")
+RESET_PEAK = Path("/proc/self/clear_refs")
+
+
+class MemoryTracker:
+    """Peak memory of the body, per device and of the host process.
+
+    After it, `peaks` has one entry per device (`device`, `peak_allocated_bytes`,
+    `peak_reserved_bytes`) and one for the host (`device` is `host`, `peak_rss_bytes`; where that
+    cannot be known, `missing` says why instead). Works without a device, and without torch.
+    """
+
+    def __init__(self) -> None:
+        self.peaks: list[dict[str, Any]] = []
+
+    def __enter__(self) -> MemoryTracker:
+        cuda = _cuda()
+        for device in range(cuda.device_count() if cuda else 0):
+            cuda.reset_peak_memory_stats(device)
+        self._host_known = _reset_host_peak()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        cuda = _cuda()
+        self.peaks = [
+            {
+                "device": f"cuda:{device}",
+                "peak_allocated_bytes": cuda.max_memory_allocated(device),
+                "peak_reserved_bytes": cuda.max_memory_reserved(device),
+            }
+            for device in range(cuda.device_count() if cuda else 0)
+        ]
+        known = {"peak_rss_bytes": _host_peak()} if self._host_known else {"missing": NO_HOST_PEAK}
+        self.peaks.append({"device": "host", **known})
+
+    def report(self) -> str:
+        """Prints the peaks, a line each, and returns what it printed."""
+        text = "\n".join(f"{peak['device']}: {_said(peak)}" for peak in self.peaks)
+        print(text)
+        return text
+
+
+class MemoryHistory:
+    """The CUDA allocator's history, from `start` to `dump`, of at most `max_entries` actions."""
+
+    def __init__(self, max_entries: int) -> None:
+        with capture_extra():
+            import torch
+        self._memory = torch.cuda.memory
+        self._memory._record_memory_history(max_entries=max_entries)
+
+    @staticmethod
+    def available() -> bool:
+        """Whether there is an allocator that keeps a history."""
+        with capture_extra():
+            import torch
+        return torch.cuda.is_available()
+
+    def dump(self, path: Path) -> None:
+        """Writes the snapshot. Raises CaptureError if it cannot be written."""
+        with appearing(path) as temporary:
+            self._memory._dump_snapshot(str(temporary))  # type: ignore[no-untyped-call]
+
+    def stop(self) -> None:
+        """Ends the recording."""
+        self._memory._record_memory_history(enabled=None)
+
+
+def rss_bytes() -> int | None:
+    """Memory that this process holds now; None where the system does not say."""
+    return _status("VmRSS")
+
+
+def _cuda() -> Any:
+    """torch.cuda where torch is loaded and has a device."""
+    torch = sys.modules.get("torch")
+    return torch.cuda if torch and torch.cuda.is_available() else None
+
+
+def _reset_host_peak() -> bool:
+    try:
+        RESET_PEAK.write_text("5")
+    except OSError:
+        return False
+    return _host_peak() is not None
+
+
+def _host_peak() -> int | None:
+    return _status("VmHWM")
+
+
+def _status(key: str) -> int | None:
+    if not STATUS.exists():
+        return None
+    for line in STATUS.read_text().splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _said(peak: dict[str, Any]) -> str:
+    sizes = [
+        f"{key.removesuffix('_bytes').replace('_', ' ')} {size / 2**20:,.1f} MiB"
+        for key, size in peak.items()
+        if key.endswith("_bytes")
+    ]
+    return ", ".join(sizes) or str(peak["missing"])

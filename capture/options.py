@@ -1,0 +1,92 @@
+"""What the command line understands."""
+
+import argparse
+from argparse import ArgumentParser
+from pathlib import Path
+
+from capture.arguments import SCHEDULE, add_profiler_arguments
+
+DTYPES = ("float32", "float16", "bfloat16")
+PIPELINES = {
+    "flux": "Profile a FLUX pipeline.",
+    "sd3": "Profile a Stable Diffusion 3 pipeline.",
+    "diffusers": "Profile any text-to-image pipeline of diffusers.",
+}
+COMPARE = "Profile a pipeline twice, eager and compiled, with the same inputs."
+SCRIPT = """Profile any script: capture run [options] -- script.py arguments...
+
+Recording begins with the first call of a torch.nn.Module, so imports and loading are not in it.
+A step is a denoising step of a diffusers pipeline, or ends with an optimizer's step."""
+
+
+def parser() -> ArgumentParser:
+    """The parser of all commands; wrong usage exits with 2."""
+    made = ArgumentParser(
+        "capture", description="Record profiles of models into run directories, for `ingest add`."
+    )
+    commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for kind, meaning in PIPELINES.items():
+        _add_pipeline(commands.add_parser(kind, help=meaning, description=meaning))
+    script = commands.add_parser(
+        "run",
+        help="Profile any script, unmodified.",
+        description=SCRIPT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    script.add_argument("--out", type=Path, metavar="DIR", help="The same as --profile-dir.")
+    script.add_argument(
+        "--from-start", action="store_true", help="Record from the script's first line on."
+    )
+    _add_profiler(script)
+    both = commands.add_parser("compare", help=COMPARE, description=COMPARE)
+    kinds = both.add_subparsers(dest="kind", metavar="PIPELINE", required=True)
+    for kind, meaning in PIPELINES.items():
+        _add_pipeline(kinds.add_parser(kind, help=meaning, description=COMPARE))
+    return made
+
+
+def _add_pipeline(command: ArgumentParser) -> None:
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("--model", metavar="PATH_OR_ID", help="Directory or id on the hub.")
+    which.add_argument("--tiny", action="store_true", help="Small random model, no download.")
+    command.add_argument(
+        "--out", type=Path, metavar="DIR", help="Run directory; must hold no files."
+    )
+    command.add_argument("--compile", action="store_true", help="torch.compile the denoiser.")
+    command.add_argument("--compile-mode", metavar="MODE", help="As torch.compile knows them.")
+    command.add_argument("--fullgraph", action="store_true", help="Refuse graph breaks.")
+    command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)  # for compare
+    count = _at_least(1)
+    command.add_argument("--warmup", type=_at_least(0), default=1, help="Calls before measuring.")
+    command.add_argument("--warmup-batch", type=count, metavar="N", help="Images in those calls.")
+    command.add_argument("--steps", type=count, help="Denoising steps (3, unprofiled 28).")
+    command.add_argument("--batch", type=count, default=1, help="Images in a call.")
+    command.add_argument("--height", type=count, help="Of the image, pixels (tiny: 64).")
+    command.add_argument("--width", type=count, help="Of the image, pixels (tiny: 64).")
+    command.add_argument("--dtype", choices=DTYPES, help="Of the weights.")
+    command.add_argument("--offload", action="store_true", help="Parts wait in the host's memory.")
+    command.add_argument("--prompt", default="a house of traces", metavar="TEXT")
+    command.add_argument("--seed", type=_at_least(0), default=0, help="Of weights and latents.")
+    _add_profiler(command)
+
+
+def _add_profiler(command: ArgumentParser) -> None:
+    """The profiler's flags; without any of the schedule's, all steps are recorded."""
+    add_profiler_arguments(command)
+    command.set_defaults(profile=True, profile_with_stack=None, **dict.fromkeys(SCHEDULE))
+    group = next(g for g in command._action_groups if g.title == "profiler")
+    group.description = (
+        "Naming one of wait, warmup, active or repeat sets a schedule over the steps. Python "
+        "frames are recorded unless torch.compile may work inside the recording: they would take "
+        "gigabytes of memory then."
+    )
+
+
+def _at_least(least: int) -> type[int]:
+    def number(text: str) -> int:
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return int(text)
+
+    number.__name__ = "number"
+    return number  # type: ignore[return-value]

@@ -1,0 +1,129 @@
+"""The commands that profile a pipeline: from what was asked to a run directory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from capture import run_directory
+from capture.arguments import create_profiler_from_args
+from capture.denoising import Inputs
+from capture.errors import CaptureError
+from capture.pipelines.load import load
+from capture.record import Compile, record
+
+if TYPE_CHECKING:
+    from diffusers import DiffusionPipeline
+
+STEPS, STEPS_PROFILED = 28, 3
+TINY_SIZE, TINY_TOKENS = 64, 64
+DEFAULT_SIZE = 1024
+WITHOUT_FRAMES = (
+    "no Python frames, for torch.compile will work inside the recording: --profile-with-stack "
+    "records them all the same, and takes gigabytes of memory"
+)
+
+
+def profile_pipeline(asked: argparse.Namespace) -> None:
+    """Profiles one call; prints the run directory, or without a profile the times."""
+    compiled = None
+    if asked.compile and not asked.eager:
+        compiled = Compile(asked.compile_mode, asked.fullgraph)
+    elif (asked.compile_mode or asked.fullgraph) and not asked.eager:
+        raise CaptureError("--compile-mode and --fullgraph need --compile")
+    compiles_inside = compiled and (
+        not asked.warmup or (asked.warmup_batch or asked.batch) != asked.batch
+    )
+    if asked.profile_with_stack is None:
+        asked.profile_with_stack = not compiles_inside
+        if asked.profile and compiles_inside:
+            print(WITHOUT_FRAMES, file=sys.stderr)
+    steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
+    if asked.profile and not asked.steps:
+        print(f"{steps} denoising steps, which keeps the trace small: see --steps", file=sys.stderr)
+    asked.profile_dir = asked.out or asked.profile_dir
+    if asked.profile and asked.profile_dir:
+        run_directory.create(asked.profile_dir)  # before seconds of imports
+    model = f"{asked.command}-tiny" if asked.tiny else asked.model
+    name = asked.profile_name or (
+        asked.profile_dir.resolve().name
+        if asked.profile_dir
+        else f"{model.rstrip('/').rpartition('/')[2]}-{'compiled' if compiled else 'eager'}"
+    )
+    # Keeps transformers from remarking on image processors that are imported but not used here.
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    pipeline = load(
+        asked.command, asked.model, seed=asked.seed, dtype=asked.dtype, offload=asked.offload
+    )
+    profiler = create_profiler_from_args(asked, name)
+    run = record(
+        pipeline,
+        profiler,
+        model=model,
+        inputs=Inputs(
+            prompt=asked.prompt,
+            batch=asked.batch,
+            height=asked.height or _size(asked, pipeline),
+            width=asked.width or _size(asked, pipeline),
+            steps=steps,
+            max_sequence_length=TINY_TOKENS if asked.tiny else None,
+            seed=asked.seed,
+        ),
+        warmup=asked.warmup,
+        warmup_batch=asked.warmup_batch,
+        compiled=compiled,
+        offload=asked.offload,
+        arguments=_said(asked),
+    )
+    times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
+    for line in summary(run):
+        print(line, file=times)
+    if asked.profile:
+        print(profiler.output_dir)
+
+
+def summary(run: dict[str, Any]) -> list[str]:
+    """What people want to know of a run at once: its times, and what was compiled."""
+    lines = []
+    if call_ns := run.get("wall_time_ns"):
+        each_ns = median(run["step_times_ns"] or [0])
+        lines.append(f"{_seconds(call_ns)} a call, {_seconds(each_ns)} a step (median)")
+    if profiled_ns := run.get("profiled_wall_time_ns"):
+        lines.append(f"{_seconds(profiled_ns)} profiled, on {run['device_name']}")
+    if did := run.get("compilation"):
+        times = len(did["compilations"])
+        lines.append(
+            f"{times} compilations, {did['seconds']:.1f} s, {did['recompiles']} of them again"
+        )
+        lines += [
+            f"compiled again inside the measured run: {compilation['reason']}"
+            for compilation in did["compilations"]
+            if compilation["in_measured_run"]
+        ]
+    return lines
+
+
+def _seconds(time_ns: float) -> str:
+    return f"{time_ns / 1e9:.3g} s"
+
+
+def _said(asked: argparse.Namespace) -> dict[str, Any]:
+    """The command and its options, defaults included."""
+    return {
+        key: str(value) if isinstance(value, Path) else value
+        for key, value in vars(asked).items()
+        if value is not None and key != "eager"
+    }
+
+
+def _size(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> int:
+    """Height and width where none is asked for: what the pipeline itself would take."""
+    if asked.tiny:
+        return TINY_SIZE
+    latents = getattr(pipeline, "default_sample_size", None)
+    scale = getattr(pipeline, "vae_scale_factor", None)
+    return latents * scale if isinstance(latents, int) and scale else DEFAULT_SIZE

@@ -1,0 +1,88 @@
+"""A pipeline for the command line: a tiny random one, or one with weights."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from capture.device import default_device
+from capture.errors import CaptureError, capture_extra
+
+if TYPE_CHECKING:
+    import torch
+    from diffusers import DiffusionPipeline
+
+# Kinds of pipelines: where its tiny one is built, and the class that loads weights.
+KINDS = {
+    "flux": ("capture.pipelines.flux", "tiny_flux", "FluxPipeline"),
+    "sd3": ("capture.pipelines.sd3", "tiny_sd3", "StableDiffusion3Pipeline"),
+    "diffusers": ("capture.pipelines.sd", "tiny_sd", "DiffusionPipeline"),
+}
+LONGEST_REASON = 200
+
+
+def load(
+    kind: str,
+    model: str | None,
+    *,
+    seed: int = 0,
+    dtype: str | None = None,
+    offload: bool = False,
+) -> DiffusionPipeline:
+    """The pipeline of `model`, a path or an id, on the device; without one, the tiny random one.
+
+    `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, weights are
+    bfloat16 on an accelerator, float32 on the CPU. With `offload`, parts wait in the host's memory.
+    Raises CaptureError for a model that is missing or not to be had, and for what is not installed.
+    """
+    module, build, loader = KINDS[kind]
+    device = default_device()
+    with capture_extra():
+        import diffusers
+        import torch
+        import transformers
+
+    diffusers.utils.logging.set_verbosity_error()
+    diffusers.utils.logging.disable_progress_bar()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    if model is None:
+        pipeline = getattr(import_module(module), build)(seed)
+        if dtype:
+            pipeline = pipeline.to(getattr(torch, dtype))
+    else:
+        torch.manual_seed(seed)
+        wanted = dtype or ("float32" if device.type == "cpu" else "bfloat16")
+        pipeline = _from_weights(getattr(diffusers, loader), model, getattr(torch, wanted))
+    pipeline.set_progress_bar_config(disable=True)
+    if not offload:
+        return pipeline.to(device)
+    if device.type == "cpu":
+        raise CaptureError("--offload needs an accelerator: on the CPU there is nothing to offload")
+    with capture_extra():
+        import accelerate  # noqa: F401
+    pipeline.enable_model_cpu_offload()
+    return pipeline
+
+
+def _from_weights(
+    loader: type[DiffusionPipeline], model: str, dtype: torch.dtype
+) -> DiffusionPipeline:
+    if Path(model).exists() and not Path(model, "model_index.json").exists():
+        raise CaptureError(f"{model}: no model_index.json: not a directory of a diffusers pipeline")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # older versions know no other name
+            return loader.from_pretrained(model, torch_dtype=dtype)
+    except (OSError, ValueError, ImportError) as error:  # gated, misspelt, offline, not whole
+        reason = next((line for line in str(error).splitlines() if line.strip()), "")
+        hint = ""
+        if "gated" in str(error) or "401" in str(error):
+            hint = "; accept its licence on the hub, then: hf auth login"
+        elif not Path(model).exists():
+            hint = "; is it a path, or the id of a model on the hub?"
+        reason = shorten(reason, LONGEST_REASON, placeholder=" …")
+        raise CaptureError(f"{model}: cannot be loaded: {reason}{hint}") from error

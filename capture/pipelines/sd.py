@@ -1,0 +1,61 @@
+"""A Stable Diffusion pipeline as small as the others: the denoiser is a UNet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from capture.errors import capture_extra
+from capture.pipelines.parts import (
+    CLIP_LENGTH,
+    CLIP_WIDTH,
+    LATENT_CHANNELS,
+    byte_tokenizer,
+    tiny_clip,
+    tiny_vae,
+)
+
+if TYPE_CHECKING:
+    from diffusers import StableDiffusionPipeline, UNet2DConditionModel
+
+
+def tiny_sd(seed: int = 0) -> StableDiffusionPipeline:
+    """Build a StableDiffusionPipeline of random float32 weights, on the CPU.
+
+    Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
+    diffusers or transformers.
+    """
+    with capture_extra():
+        import torch
+        import transformers  # noqa: F401 (where it is absent, diffusers imports placeholders)
+        from diffusers import DDIMScheduler, StableDiffusionPipeline
+
+    torch.manual_seed(seed)
+    tokenizer = byte_tokenizer(CLIP_LENGTH)
+    return StableDiffusionPipeline(
+        vae=tiny_vae(),
+        text_encoder=tiny_clip(tokenizer),
+        tokenizer=tokenizer,
+        unet=_unet(),
+        scheduler=DDIMScheduler(clip_sample=False, steps_offset=1),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+
+
+def _unet() -> UNet2DConditionModel:
+    """The denoiser: two levels, with attention to the prompt in the lower one."""
+    from diffusers import UNet2DConditionModel
+
+    return UNet2DConditionModel(
+        sample_size=32,
+        in_channels=LATENT_CHANNELS,
+        out_channels=LATENT_CHANNELS,
+        block_out_channels=(16, 32),
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+        layers_per_block=1,
+        norm_num_groups=8,
+        attention_head_dim=8,
+        cross_attention_dim=CLIP_WIDTH,
+    ).eval()

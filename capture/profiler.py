@@ -1,0 +1,360 @@
+"""`Profiler`: records the body of a `with` into a run directory."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from capture import compilation, run_directory
+from capture.denoising import PIPELINES, denoising_steps
+from capture.device import default_device, synchronize
+from capture.errors import CaptureError, capture_extra, warn
+from capture.labels import valid_labels
+from capture.memory import NO_DEVICE, MemoryHistory, MemoryTracker
+from capture.ranks import rank, world_size
+from capture.run_json import described
+from capture.schedule import Schedule
+from capture.trace_size import TraceSize
+
+if TYPE_CHECKING:
+    import torch
+
+ACTIVITIES = ("CPU", "GPU", "MEM")
+MAX_MEMORY_ENTRIES = 100_000
+
+
+class Profiler:
+    """Records the body: traces, a memory snapshot, and what a trace cannot say, in `run.json`.
+
+    enabled             False: the body runs as it would without, and nothing is written
+    activities          of `CPU`, `GPU` and `MEM`; None: CPU and what accelerator there is. `MEM`
+                        records the CUDA allocator's history; it works alone, and the snapshot is
+                        written when the body fails, too
+    output_dir          the run directory (see `capture.run_directory.choose`)
+    name                of the run and its files; the script's where there is none
+    with_stack          record Python frames
+    record_shapes       record the operators' inputs
+    profile_memory      record the operators' allocations
+    with_flops          let `key_averages()` count floating point operations
+    with_modules        record TorchScript modules
+    skip_first, wait, warmup, active, repeat
+                        which steps to record (see `capture.schedule.Schedule`); without `active`,
+                        or where there are no steps, all
+    on_trace_ready      called with this after each trace is written
+    max_memory_entries  actions that the allocator's history keeps
+    hook_pipelines      take each denoising step of a diffusers pipeline in the body for a step;
+                        False where the body calls `step()` around pipelines
+
+    `began` says whether a body was recorded, `step_num` how many steps it has made. After it,
+    `output_dir` is the run directory and `trace_path` the last trace. What is
+    asked for and cannot be had here is a CaptureWarning, and stands in `run.json` under `missing`.
+    Raises CaptureError without torch, or where files cannot be written; the body's own error goes
+    before that.
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        activities: Iterable[str] | None = None,
+        output_dir: str | Path | None = None,
+        name: str | None = None,
+        *,
+        with_stack: bool = True,
+        record_shapes: bool = True,
+        profile_memory: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        skip_first: int = 0,
+        wait: int = 0,
+        warmup: int = 0,
+        active: int | None = None,
+        repeat: int = 1,
+        on_trace_ready: Callable[[Profiler], object] | None = None,
+        max_memory_entries: int = MAX_MEMORY_ENTRIES,
+        hook_pipelines: bool = True,
+    ) -> None:
+        self.enabled = enabled
+        self.activities = None if activities is None else [str(a).upper() for a in activities]
+        for unknown in set(self.activities or ()) - set(ACTIVITIES):
+            raise CaptureError(f"{unknown}: no activity; there are {', '.join(ACTIVITIES)}")
+        if self.activities == []:
+            raise CaptureError(f"no activity to record; there are {', '.join(ACTIVITIES)}")
+        self.output_dir = Path(output_dir) if output_dir else None
+        self.name = run_directory.file_name(name)
+        self.options: dict[str, Any] = {
+            "with_stack": with_stack,
+            "record_shapes": record_shapes,
+            "profile_memory": profile_memory,
+            "with_flops": with_flops,
+            "with_modules": with_modules,
+        }
+        self.schedule = Schedule(skip_first, wait, warmup, active, repeat)
+        self.began = False
+        self.step_num = 0
+        self.trace_path: Path | None = None
+        self.memory_path: Path | None = None
+        self._wanted_dir = output_dir
+        self._on_trace_ready = on_trace_ready
+        self._max_memory_entries = max_memory_entries
+        self._hook_pipelines = hook_pipelines
+        self._facts: dict[str, Any] = {}
+        self._profile: torch.profiler.profile | None = None
+
+    def describe(self, **facts: Any) -> None:
+        """Adds to what `run.json` will say, e.g. `model="flux"`; keys as in `capture.run_json`."""
+        self._facts |= facts
+
+    def step(self) -> None:
+        """Tells that a step has ended and the next one begins."""
+        if self.enabled:
+            self._end_step()
+            self._begin_step()
+
+    def key_averages(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as of torch's profiler, of the last trace. Raises CaptureError without one."""
+        if self._profile is None:
+            raise CaptureError("there is no trace to average")
+        return self._profile.key_averages(*args, **kwargs)
+
+    def __enter__(self) -> Profiler:
+        if not self.enabled:
+            return self
+        with capture_extra():
+            import torch
+        if torch._C._autograd._profiler_enabled():
+            raise CaptureError("a profiler is recording already: torch can only run one at a time")
+        self._rank, self._device = rank(), default_device()
+        self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
+        self.began, self.step_num, self._cycles, self._discards = True, 0, 0, False
+        self._step_times_ns: list[int] = []
+        self._mark: torch.profiler.record_function | None = None
+        self._missing: dict[str, str] = {}
+        self._history = self._start_history()
+        compilation.remember_all()
+        with ExitStack() as around:
+            self._tracker = around.enter_context(MemoryTracker())
+            around.enter_context(valid_labels())
+            if self._hook_pipelines:
+                around.enter_context(denoising_steps(self._a_step))
+            synchronize(self._device)
+            self._profile = self._make_profile()
+            if self._profile:
+                with _quiet():
+                    self._profile.start()
+            self._size = TraceSize(
+                self.schedule, self.options["with_stack"], self.options["record_shapes"]
+            )
+            self._began_ns, self._aside_ns = time.time_ns(), 0
+            self._started_ns = self._step_began_ns = _now_ns()
+            self._around = around.pop_all()
+        # Steps of a pipeline begin with its loop: what comes before is none.
+        if not (self._hook_pipelines and PIPELINES in sys.modules):
+            self._begin_step()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self.enabled:
+            return
+        try:
+            self._finish(error)
+        except Exception as failure:
+            if error is None:
+                raise
+            warn(f"the profile could not be written: {failure}")
+
+    def _finish(self, error: BaseException | None) -> None:
+        assert self.output_dir
+        with self._around:
+            try:
+                self._dump_history()
+            finally:
+                self._close_mark()
+                if error is None:
+                    synchronize(self._device)
+                ended_ns = time.time_ns()
+                wall_time_ns = _now_ns() - self._started_ns - self._aside_ns
+                if self._profile:
+                    self._profile.stop()
+        if self._profile and not self._cycles:
+            self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
+        self._save_compile_log()
+        measured_ns = (self._began_ns, ended_ns)
+        facts = described(
+            {
+                "name": self.name,
+                "rank": self._rank,
+                "world_size": world_size(),
+                "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
+                "profiled_wall_time_ns": wall_time_ns,
+                "profiled_step_times_ns": self._step_times_ns,
+                "profiler": self._settings(),
+                "memory": self._tracker.peaks,
+                "compilation": compilation.summary(measured_ns),
+                "error": error and f"{type(error).__name__}: {error}".splitlines()[0],
+                "missing": self._missing | self._facts.pop("missing", {}),
+            },
+            self._device,
+            self._facts,
+        )
+        run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), facts)
+        if self._rank == 0:
+            run_directory.write_json(self.output_dir / "run.json", facts)
+
+    def _make_profile(self) -> torch.profiler.profile | None:
+        from torch.profiler import ProfilerActivity, profile, supported_activities
+
+        wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities) - {"MEM"}
+        if not wanted:
+            return None
+        here = set(supported_activities())  # type: ignore[no-untyped-call]
+        kinds = {ProfilerActivity.CPU} if "CPU" in wanted else set()
+        if "GPU" in wanted:
+            kinds |= here - {ProfilerActivity.CPU} if self._device.type != "cpu" else set()
+        if self.activities and "GPU" in wanted and self._device.type == "cpu":
+            self._lack("gpu", "torch finds no accelerator here: only the CPU is profiled")
+            kinds = {ProfilerActivity.CPU}
+        made = profile(
+            activities=kinds,
+            schedule=self.schedule.actions(),
+            on_trace_ready=self._save,
+            **self.options,
+        )
+        made.record_steps = (
+            False  # `_begin_step` does it, and knows where the steps of a loop begin
+        )
+        return made
+
+    def _save(self, profile: torch.profiler.profile) -> None:
+        """Writes a trace: torch calls this at the end of each cycle."""
+        if self._discards:
+            return
+        assert self.output_dir
+        self._cycles += 1
+        cycle = self._cycles if self.schedule.numbers_cycles else None
+        path = run_directory.trace_path(self.output_dir, self.name, self._rank, cycle)
+        with run_directory.appearing(path) as temporary:
+            profile.export_chrome_trace(str(temporary))
+        self.trace_path = path
+        if self._on_trace_ready:
+            self._on_trace_ready(self)
+
+    def _begin_step(self) -> None:
+        from torch.profiler import record_function
+
+        self._step_began_ns = _now_ns()
+        if self._profile:
+            self._mark = record_function(f"ProfilerStep#{self.step_num}")
+            self._mark.__enter__()  # type: ignore[no-untyped-call]
+
+    def _end_step(self) -> None:
+        self._step_times_ns.append(_now_ns() - self._step_began_ns)
+        self._close_mark()
+        self._size.check(self.step_num)
+        # The first step was recorded for a body without any, whatever the schedule says.
+        self._discards = self.step_num == 0 and not self.schedule.records(0)
+        between_ns = _now_ns()
+        if self._profile:
+            with _quiet():
+                self._profile.step()
+        self._aside_ns += _now_ns() - between_ns  # writing a trace takes longer than many steps
+        self._discards = False
+        self.step_num += 1
+
+    def _close_mark(self) -> None:
+        if self._mark:
+            self._mark.__exit__(None, None, None)
+            self._mark = None
+
+    @contextmanager
+    def _a_step(self) -> Iterator[None]:
+        """One denoising step of a pipeline."""
+        self._close_mark()
+        self._begin_step()
+        try:
+            yield
+        finally:
+            self._end_step()
+
+    def _start_history(self) -> MemoryHistory | None:
+        if "MEM" not in (self.activities or ()):
+            return None
+        if not MemoryHistory.available():
+            self._lack("memory_snapshot", NO_DEVICE)
+            return None
+        return MemoryHistory(self._max_memory_entries)
+
+    def _dump_history(self) -> None:
+        """Before anything else is done: after an OutOfMemoryError, little can be."""
+        if not self._history:
+            return
+        assert self.output_dir
+        path = run_directory.memory_path(self.output_dir, self.name, self._rank)
+        try:
+            self._history.dump(path)
+            self.memory_path = path
+        finally:
+            self._history.stop()
+
+    def _save_compile_log(self) -> None:
+        assert self.output_dir
+        if not compilation.happened():
+            return
+        path = run_directory.compile_log_path(self.output_dir, self.name, self._rank)
+        if not compilation.save_log(path):
+            self._lack("compile_log", compilation.TOO_LATE)
+
+    def _settings(self) -> dict[str, Any]:
+        activities = self.activities or ["CPU", *(["GPU"] if self._device.type != "cpu" else [])]
+        return {"activities": activities, **self.options, **vars(self.schedule)}
+
+    def _lack(self, what: str, why: str) -> None:
+        self._missing[what] = why
+        warn(why)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch's remarks on schedules, which are made as they were asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def _now_ns() -> int:
+    return time.perf_counter_ns()
+
+
+class ProfilerContext(Profiler):
+    """`Profiler` with the parameters of cache-dit's class of this name."""
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        activities: Iterable[str] | None = None,
+        output_dir: str | Path | None = None,
+        profile_name: str | None = None,
+        with_stack: bool = True,
+        record_shapes: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            enabled,
+            activities,
+            output_dir,
+            profile_name,
+            with_stack=with_stack,
+            record_shapes=record_shapes,
+            **options,
+        )

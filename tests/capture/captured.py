@@ -1,0 +1,44 @@
+"""A run directory, read by the tests."""
+
+import gzip
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Finished = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A run directory as it was read, and what the command said."""
+
+    directory: Path
+    finished: Finished | None
+    run: dict[str, Any]
+    events: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, directory: Path, finished: Finished | None = None) -> "Captured":
+        """Reads `run.json` and, where there is just one, the trace."""
+        traces = sorted(directory.glob("*.trace.json.gz"))
+        run = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+        return cls(directory, finished, run, events(traces[0]) if len(traces) == 1 else [])
+
+    def named(self, pattern: str) -> list[dict[str, Any]]:
+        """Complete events whose whole name matches, in order of time."""
+        found = [e for e in self.events if e["ph"] == "X" and re.fullmatch(pattern, e["name"])]
+        return sorted(found, key=lambda event: event["ts"])
+
+    @property
+    def steps(self) -> list[str]:
+        """Names of the profiler's steps, in order of time."""
+        return [step["name"] for step in self.named(r"ProfilerStep#\d+")]
+
+
+def events(trace: Path) -> list[dict[str, Any]]:
+    """The events of a trace, which is valid JSON."""
+    with gzip.open(trace, "rt", encoding="utf-8") as file:
+        return json.load(file)["traceEvents"]

@@ -1,0 +1,114 @@
+"""torch.compile: what of it a trace cannot say stands beside it, and both agree."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.capture.captured import Captured
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import torch, capture
+
+@torch.compile
+def compiled(x):
+    y = x.sin() + 1
+    torch._dynamo.graph_break()
+    return y.cos()
+
+compiled(torch.ones(4))
+with capture.Profiler(output_dir="run", with_stack=False):
+    compiled(torch.ones(5))
+"""
+
+
+def test_another_batch_at_warm_up_is_warned_of(recompiled):
+    assert "will compile again inside the measured run" in recompiled.finished.stderr
+
+
+def test_a_recompilation_is_told_with_its_reason(recompiled):
+    compilation = recompiled.run["compilation"]
+    first, again = compilation["compilations"]
+
+    assert (first["recompile"], first["in_measured_run"], first["reason"]) == (False, False, None)
+    assert (again["recompile"], again["in_measured_run"]) == (True, True)
+    assert "size mismatch at index 0. expected 2, actual 1" in again["reason"]
+    assert again["reason"] in recompiled.finished.stderr
+    assert (compilation["recompiles"], compilation["compiled_in_measured_run"]) == (1, 1)
+    assert compilation["seconds"] == pytest.approx(first["seconds"] + again["seconds"])
+    assert 0 < again["seconds"] * 1e9 < recompiled.run["profiled_wall_time_ns"]
+    assert compilation["phases_seconds"]["_compile.compile_inner"] > 0
+    assert compilation["graphs"] == 2
+
+
+def test_the_trace_agrees(recompiled):
+    ids = {e["name"] for e in recompiled.named(r"Torch-Compiled Region: .*")}
+    again = recompiled.run["compilation"]["compilations"][1]
+    (compiling,) = recompiled.named(
+        r"_compile\.compile_inner \(dynamo_timed\)|entire_frame_compile"
+    )[:1]
+
+    assert ids == {f"Torch-Compiled Region: {again['compile_id']}"}
+    assert compiling["dur"] / 1e6 == pytest.approx(again["seconds"], rel=0.2)
+    assert recompiled.steps == ["ProfilerStep#0", "ProfilerStep#1"]
+    assert recompiled.run["mode"] == "compiled"
+    assert recompiled.run["compile"] == {"part": "transformer", "mode": None, "fullgraph": False}
+
+
+def test_what_was_not_timed_is_absent_with_a_reason(recompiled):
+    assert "wall_time_ns" not in recompiled.run
+    assert "compiles again" in recompiled.run["missing"]["wall_time_ns"]
+
+
+def test_the_compile_log_says_where_kernels_come_from(recompiled):
+    (path,) = recompiled.directory.glob("*.compile.log.gz")
+    assert path.name == "run-rank0.compile.log.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+
+    records = [json.loads(found) for found in re.findall(r"^V\d{4} .*?\] (\{.*\})$", text, re.M)]
+    artifacts = {record["artifact"]["name"] for record in records if "artifact" in record}
+    assert "inductor_provenance_tracking_node_mappings" in artifacts
+    kernels = {e["name"].partition("cpp_fused")[1] for e in recompiled.events if "name" in e}
+    assert "cpp_fused" in kernels  # named in the trace as well
+
+
+def test_eager_and_compiled_side_by_side(compiler, run_capture, tmp_path):
+    out = tmp_path / "both"
+    finished = run_capture("compare", "sd3", "--tiny", "--steps", "2", "--out", str(out))
+
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.splitlines() == [str(out / "eager"), str(out / "compiled")]
+    eager, compiled = (Captured.read(out / mode).run for mode in ("eager", "compiled"))
+    assert (eager["mode"], compiled["mode"]) == ("eager", "compiled")
+    assert compiled["compilation"]["compiled_in_measured_run"] == 0
+    assert "compilation" not in eager
+    same = ("prompt", "seed", "batch", "height", "width", "steps", "dtype", "pipeline")
+    assert [eager[key] for key in same] == [compiled[key] for key in same]
+    assert compiled["wall_time_ns"] < sum(compiled["warmup_times_ns"])
+
+
+def test_a_script_that_asks_too_late_for_the_log_is_told(compiler, tmp_path):
+    environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "TORCH_TRACE was not set" in done.stderr
+    run = Captured.read(tmp_path / "run").run
+    assert "TORCH_TRACE" in run["missing"]["compile_log"]
+    compilation = run["compilation"]
+    assert sum(broken["count"] for broken in compilation["graph_breaks"]) >= 1
+    assert compilation["compiled_in_measured_run"] >= 1

@@ -1,0 +1,188 @@
+"""Real captures of tiny pipelines: what the trace shows, what run.json says of it."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from capture import Profiler
+from capture.denoising import Inputs
+from capture.errors import CaptureError
+from capture.record import record
+from capture.run_json import KEYS
+from tests.capture.captured import Captured
+
+
+def inside(event: dict[str, Any], outer: dict[str, Any]) -> bool:
+    return outer["ts"] <= event["ts"] and end(event) <= end(outer)
+
+
+def end(event: dict[str, Any]) -> float:
+    return event["ts"] + event["dur"]
+
+
+def test_stdout_is_the_run_directory_and_nothing_else(captured):
+    assert captured.finished.stdout == f"{captured.directory}\n"
+
+
+def test_the_run_directory_holds_a_small_trace_and_what_it_cannot_say(captured):
+    files = {path.name: path.stat().st_size for path in captured.directory.iterdir()}
+
+    assert files.keys() == {"first light-rank0.trace.json.gz", "run.json", "rank0.json"}
+    assert files["first light-rank0.trace.json.gz"] < 3e6
+
+
+def test_that_three_steps_were_chosen_is_said(captured):
+    assert "3 denoising steps" in captured.finished.stderr
+    assert captured.run["steps"] == 3
+
+
+def test_each_denoising_step_is_a_profiler_step(captured):
+    steps = captured.named(r"ProfilerStep#\d+")
+
+    assert captured.steps == [f"ProfilerStep#{n}" for n in range(3)]
+    assert {step["cat"] for step in steps} == {"user_annotation"}
+    for step in steps:
+        forwards = captured.named(r"nn\.Module: FluxTransformer2DModel_\d+")
+        assert sum(inside(forward, step) for forward in forwards) == 1
+
+
+def test_text_encoding_and_decoding_are_beside_the_steps(captured):
+    (encoding,) = captured.named("text_encoding")
+    (decoding,) = captured.named("vae_decoding")
+    steps = captured.named(r"ProfilerStep#\d+")
+
+    assert end(encoding) <= steps[0]["ts"]
+    assert end(steps[-1]) <= decoding["ts"]
+    ops = captured.named(r"aten::.*")
+    for stage in (encoding, *steps, decoding):
+        assert any(inside(op, stage) for op in ops)
+
+
+def test_ops_have_shapes_of_the_batch(captured):
+    step = captured.named("ProfilerStep#1")[0]
+    shapes = [
+        op["args"]["Input Dims"][0] for op in captured.named("aten::linear") if inside(op, step)
+    ]
+
+    assert shapes
+    assert {shape[0] for shape in shapes} == {2}
+
+
+def test_run_json_describes_the_run(captured):
+    expected = {
+        "name": "first light",
+        "model": "flux-tiny",
+        "pipeline": "FluxPipeline",
+        "mode": "eager",
+        "dtype": "float32",
+        "framework": "pytorch",
+        "rank": 0,
+        "world_size": 1,
+        "batch": 2,
+        "height": 64,
+        "width": 64,
+        "steps": 3,
+        "seed": 0,
+        "warmup": 1,
+        "warmup_batch": 2,
+    }
+
+    assert captured.run.keys() <= KEYS.keys()
+    assert {key: captured.run[key] for key in expected} == expected
+    assert captured.run["arguments"]["command"] == "flux"
+    assert captured.run["profiler"]["with_stack"] is True
+    assert all(captured.run[key] for key in ("device", "device_name", "framework_version"))
+    assert captured.run["memory"][-1]["peak_rss_bytes"] > 1e8
+    assert json.loads((captured.directory / "rank0.json").read_text()) == captured.run
+
+
+def test_run_json_has_times_with_and_without_the_profiler(captured):
+    run = captured.run
+    marked_ns = sum(step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+"))
+
+    assert len(run["step_times_ns"]) == len(run["profiled_step_times_ns"]) == run["steps"]
+    assert 0 < sum(run["step_times_ns"]) < run["wall_time_ns"]
+    assert marked_ns == pytest.approx(sum(run["profiled_step_times_ns"]), rel=0.2)
+    assert marked_ns < run["profiled_wall_time_ns"]
+    assert len(run["warmup_times_ns"]) == 1
+    started_at = datetime.fromisoformat(run["started_at"])
+    assert timedelta(0) < datetime.now(UTC) - started_at < timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pipeline", "denoiser"),
+    [
+        ("sd3", "StableDiffusion3Pipeline", "SD3Transformer2DModel"),
+        ("diffusers", "StableDiffusionPipeline", "UNet2DConditionModel"),
+    ],
+)
+def test_other_pipelines_have_their_steps_too(kind, pipeline, denoiser, run_capture, tmp_path):
+    finished = run_capture(kind, "--tiny", "--steps", "2", "--out", str(tmp_path / kind))
+
+    assert finished.returncode == 0, finished.stderr
+    captured = Captured.read(tmp_path / kind)
+    assert captured.run["pipeline"] == pipeline
+    assert captured.steps == ["ProfilerStep#0", "ProfilerStep#1"]
+    for step in captured.named(r"ProfilerStep#\d+"):
+        forwards = captured.named(rf"nn\.Module: {denoiser}_\d+")
+        assert sum(inside(forward, step) for forward in forwards) == 1
+
+
+def test_a_schedule_is_one_over_the_denoising_steps(run_capture, tmp_path):
+    finished = run_capture(
+        *("flux", "--tiny", "--steps", "6", "--warmup", "0", "--out", str(tmp_path / "run")),
+        *("--profile-wait", "1", "--profile-active", "2", "--no-profile-with-stack"),
+    )
+
+    assert finished.returncode == 0, finished.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == ["ProfilerStep#2", "ProfilerStep#3"]  # after one waited, one warm-up
+    assert captured.named("text_encoding") == captured.named("vae_decoding") == []
+    assert captured.run["warmup_times_ns"] == []
+    assert len(captured.run["profiled_step_times_ns"]) == 6
+
+
+def test_a_model_of_ones_own_is_loaded_from_its_directory(capture_extra, run_capture, tmp_path):
+    from capture.pipelines.sd import tiny_sd
+
+    tiny_sd().save_pretrained(tmp_path / "model")
+    finished = run_capture(
+        *("diffusers", "--model", str(tmp_path / "model"), "--no-profile", "--steps", "2"),
+        *("--height", "32", "--width", "32", "--dtype", "bfloat16"),
+    )
+
+    assert finished.returncode == 0, finished.stderr
+    assert "a call" in finished.stdout  # only times were asked for
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "model"]
+
+
+def test_a_notebook_can_record_less(capture_extra, tmp_path):
+    from capture.pipelines.flux import tiny_flux
+
+    run = record(
+        tiny_flux(seed=7),
+        Profiler(output_dir=tmp_path, name="mine", record_shapes=False, with_stack=False),
+        model="mine",
+        inputs=Inputs(prompt="ünïcode", steps=1, height=32, seed=7),
+        warmup=0,
+    )
+
+    captured = Captured.read(tmp_path)
+    assert captured.steps == ["ProfilerStep#0"]
+    assert not any(e.get("cat") == "python_function" for e in captured.events)
+    assert not any("Input Dims" in e.get("args", {}) for e in captured.events)
+    assert run == captured.run
+    assert (run["warmup_times_ns"], len(run["step_times_ns"]), run["prompt"]) == ([], 1, "ünïcode")
+    assert "arguments" not in run
+
+
+def test_a_size_that_the_pipeline_would_round_is_refused(capture_extra, tmp_path):
+    from capture.pipelines.flux import tiny_flux
+
+    profiler = Profiler(output_dir=tmp_path / "run")
+    with pytest.raises(CaptureError, match="multiples of 4"):
+        record(tiny_flux(), profiler, model="mine", inputs=Inputs(width=65))
+
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,332 @@
+"""`Profiler` in scripts of one's own: what it records, when, and where it writes it."""
+
+import argparse
+import asyncio
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+from capture import (
+    CaptureError,
+    CaptureWarning,
+    MemoryTracker,
+    Profiler,
+    ProfilerContext,
+    add_profiler_arguments,
+    create_profiler_from_args,
+    profile_function,
+)
+from tests.capture.captured import Captured, events
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+
+@pytest.fixture
+def work():
+    """A forward pass of a small model."""
+    import torch
+
+    model = torch.nn.Linear(4, 4)
+    return lambda: model(torch.ones(2, 4))
+
+
+def steps(profiler: Profiler, work, count: int) -> None:
+    """So many steps, recorded."""
+    with profiler:
+        for _ in range(count):
+            work()
+            profiler.step()
+
+
+def files(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def test_a_body_is_recorded_whole(work, tmp_path):
+    with Profiler(output_dir=tmp_path, name="mine", with_stack=False) as profiler:
+        work()
+
+    assert files(tmp_path) == {"mine-rank0.trace.json.gz", "run.json", "rank0.json"}
+    assert profiler.output_dir / profiler.trace_path.name == profiler.trace_path
+    captured = Captured.read(tmp_path)
+    assert captured.named("aten::linear")
+    assert captured.run["profiled_wall_time_ns"] > 0
+    linear = [row for row in profiler.key_averages() if row.key == "aten::linear"]
+    assert linear[0].count == 1
+
+
+def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
+    with Profiler(False, activities=["GPU", "MEM"], output_dir=tmp_path / "run") as profiler:
+        work()
+        profiler.step()
+
+    assert not (tmp_path / "run").exists()
+    assert (profiler.step_num, profiler.trace_path) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "steps", "recorded"),
+    [
+        ({}, 2, [[0, 1, 2]]),  # the third has begun
+        ({"active": 2}, 5, [[0, 1]]),
+        ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
+        ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
+        ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
+        ({"warmup": 1, "active": 9}, 3, [[1, 2, 3]]),  # left early: what there is
+        ({"warmup": 1, "active": 3}, 0, [[0]]),  # never stepped: all of it
+    ],
+)
+def test_a_schedule_says_which_steps_are_recorded(schedule, steps, recorded, work, tmp_path):
+    with Profiler(output_dir=tmp_path, name="s", with_stack=False, **schedule) as profiler:
+        for _ in range(steps):
+            work()
+            profiler.step()
+        work()
+
+    traces = sorted(tmp_path.glob("*.trace.json.gz"))
+    marks = [
+        sorted(int(e["name"][13:]) for e in events(trace) if e["name"].startswith("ProfilerStep#"))
+        for trace in traces
+    ]
+    assert marks == recorded
+    numbered = schedule.get("repeat", 1) != 1
+    assert [trace.name for trace in traces] == [
+        f"s-rank0-cycle{number}.trace.json.gz" if numbered else "s-rank0.trace.json.gz"
+        for number in range(1, len(recorded) + 1)
+    ]
+    assert profiler.step_num == steps
+    assert len(Captured.read(tmp_path).run.get("profiled_step_times_ns", [])) == steps
+
+
+def test_a_schedule_that_records_nothing_is_said(work, tmp_path):
+    profiler = Profiler(output_dir=tmp_path, skip_first=3, active=1)
+    with pytest.warns(CaptureWarning, match="none of the 2 steps"):
+        steps(profiler, work, 2)
+
+    assert files(tmp_path) == {"run.json", "rank0.json"}
+    assert "none of the 2 steps" in Captured.read(tmp_path).run["missing"]["trace"]
+
+
+@pytest.mark.parametrize("wrong", [{"active": 0}, {"wait": -1, "active": 1}, {"warmup": 2}])
+def test_a_schedule_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(CaptureError, match="schedule"):
+        Profiler(**wrong)
+
+
+def test_labels_leave_the_trace_valid(work, tmp_path):
+    import torch
+
+    with Profiler(output_dir=tmp_path), torch.profiler.record_function('a "quoted"\n\\ label'):
+        work()
+
+    assert Captured.read(tmp_path).named("a 'quoted' / label")
+
+
+def test_a_failing_body_leaves_what_there_was(work, tmp_path):
+    def fail() -> None:
+        work()
+        raise RuntimeError("mine, with token=hf_abcdefghijklmnopqrstuv")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        steps(Profiler(output_dir=tmp_path, name="f"), fail, 1)
+
+    captured = Captured.read(tmp_path)
+    assert captured.named("aten::linear")
+    assert captured.run["error"] == "RuntimeError: mine, with token=[redacted]"
+
+
+def test_a_directory_that_cannot_be_made_is_one_error(work, tmp_path):
+    (tmp_path / "file").write_text("mine")
+
+    with pytest.raises(CaptureError, match="cannot make the directory"):
+        steps(Profiler(output_dir=tmp_path / "file" / "run"), work, 1)
+
+
+def test_a_second_run_gets_a_directory_of_its_own(work, tmp_path):
+    directories = []
+    for _ in range(3):
+        with Profiler(output_dir=tmp_path / "run", name="n", with_stack=False) as profiler:
+            work()
+        directories.append(profiler.output_dir.name)
+
+    assert directories == ["run", "run-2", "run-3"]
+
+
+def test_the_environment_says_where_runs_go(work, tmp_path, monkeypatch):
+    monkeypatch.setenv("CACHE_DIT_TORCH_PROFILER_DIR", str(tmp_path / "theirs"))
+    with Profiler(name="a/b", with_stack=False) as first:
+        work()
+    monkeypatch.setenv("TRACEHOUSE_PROFILE_DIR", str(tmp_path / "ours"))
+    with Profiler(name="a/b", with_stack=False) as second:
+        work()
+
+    assert first.output_dir == tmp_path / "theirs" / "a_b"
+    assert second.output_dir == tmp_path / "ours" / "a_b"
+
+
+def test_what_the_machine_lacks_is_a_warning(work, tmp_path):
+    import torch
+
+    if torch.accelerator.is_available():
+        pytest.skip("there is an accelerator here")
+    profiler = Profiler(activities=("CPU", "GPU", "MEM"), output_dir=tmp_path)
+    with pytest.warns(CaptureWarning) as told:
+        steps(profiler, work, 1)
+
+    assert {warning.filename for warning in told} == {__file__}
+    missing = Captured.read(tmp_path).run["missing"]
+    assert missing.keys() == {"gpu", "memory_snapshot"}
+    assert all(any(why in str(w.message) for w in told) for why in missing.values())
+    assert Captured.read(tmp_path).named("aten::linear")
+
+
+def test_memory_alone_works_without_a_trace(work, tmp_path):
+    import torch
+
+    if torch.accelerator.is_available():
+        pytest.skip("there is an accelerator here")
+    profiler = Profiler(activities=["MEM"], output_dir=tmp_path)
+    with pytest.warns(CaptureWarning, match="CUDA"):
+        steps(profiler, work, 1)
+
+    assert files(tmp_path) == {"run.json", "rank0.json"}
+    with pytest.raises(CaptureError, match="no trace"):
+        profiler.key_averages()
+
+
+def test_a_snapshot_is_written_although_memory_ran_out(work, tmp_path, monkeypatch):
+    """With a stand-in for the allocator, for there is none on a CPU."""
+    import torch
+
+    calls = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    memory = torch.cuda.memory
+    monkeypatch.setattr(memory, "_record_memory_history", lambda **said: calls.append(said))
+    monkeypatch.setattr(memory, "_dump_snapshot", lambda path: Path(path).write_bytes(b"snapshot"))
+    profiler = Profiler(activities=["MEM"], output_dir=tmp_path, name="oom", max_memory_entries=7)
+    with pytest.raises(torch.OutOfMemoryError), profiler:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    assert calls == [{"max_entries": 7}, {"enabled": None}]
+    assert (tmp_path / "oom-rank0-memory.pickle").read_bytes() == b"snapshot"
+    assert Captured.read(tmp_path).run["error"].startswith("OutOfMemoryError")
+
+
+def test_one_profiler_at_a_time(work, tmp_path):
+    with Profiler(output_dir=tmp_path / "outer"):
+        with pytest.raises(CaptureError, match="one at a time"):
+            Profiler(output_dir=tmp_path / "inner").__enter__()
+        work()
+
+    assert Captured.read(tmp_path / "outer").named("aten::linear")
+
+
+def test_a_pipelines_steps_are_steps(tmp_path):
+    from capture.denoising import Inputs, generate
+    from capture.pipelines.flux import tiny_flux
+
+    pipeline = tiny_flux()
+    with Profiler(output_dir=tmp_path, with_stack=False) as profiler:
+        for _ in range(2):
+            generate(pipeline, Inputs(steps=2, height=32, width=32, max_sequence_length=16))
+
+    assert profiler.step_num == 4
+    assert Captured.read(tmp_path).steps == [f"ProfilerStep#{number}" for number in range(4)]
+
+
+def test_flags_make_a_profiler(work, tmp_path):
+    parser = argparse.ArgumentParser()
+    add_profiler_arguments(parser)
+    asked = ["--profile", "--profile-dir", str(tmp_path), "--profile-name", "flagged"]
+    args = parser.parse_args([*asked, "--no-profile-with-stack", "--profile-active", "2"])
+
+    with create_profiler_from_args(args) as profiler:
+        for _ in range(5):
+            work()
+            profiler.step()
+
+    captured = Captured.read(tmp_path)
+    assert captured.steps == ["ProfilerStep#1", "ProfilerStep#2"]
+    assert captured.run["profiler"]["warmup"] == 1
+    assert captured.run["profiler"]["with_stack"] is False
+    assert not create_profiler_from_args(parser.parse_args([])).enabled
+    named = create_profiler_from_args(argparse.Namespace(profile=True), profile_name="x")
+    assert (named.name, named.schedule.active) == ("x", 3)
+
+
+def test_cache_dits_users_change_one_import(work, tmp_path):
+    with ProfilerContext(
+        enabled=True,
+        activities=["CPU"],
+        output_dir=str(tmp_path),
+        profile_name="theirs",
+        with_stack=True,
+        record_shapes=True,
+    ) as profiler:
+        work()
+
+    assert profiler.trace_path.name == "theirs-rank0.trace.json.gz"
+
+
+def test_a_function_is_recorded_at_each_call(work, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEHOUSE_PROFILE_DIR", str(tmp_path))
+
+    @profile_function(with_stack=False)
+    def again(times: int) -> int:
+        """What it does."""
+        work()
+        return times and again(times - 1)
+
+    @profile_function(profile_name="later", with_stack=False)
+    async def later(value: int) -> int:
+        await asyncio.sleep(0)
+        work()
+        return value
+
+    class Model:
+        @profile_function(with_stack=False)
+        def forward(self) -> str:
+            work()
+            return type(self).__name__
+
+    assert (again.__name__, again.__doc__) == ("again", "What it does.")
+    assert (again(2), again(0)) == (0, 0)
+    assert asyncio.run(later(3)) == 3
+    assert Model().forward() == "Model"
+    base = "test_a_function_is_recorded_at_each_call"
+    expected = {f"{base}.again", f"{base}.again-2", "later", f"{base}.Model.forward"}
+    assert files(tmp_path) == expected
+    whole = Captured.read(tmp_path / f"{base}.again")
+    assert len(whole.named("aten::linear")) == 3  # the calls inside are in it
+    with pytest.raises(TypeError, match="generator"):
+        profile_function()(lambda: (yield))
+    assert profile_function(enabled=False)(work) is work
+
+
+def test_peaks_of_memory_are_tracked(capsys):
+    with MemoryTracker() as tracker:
+        held = bytearray(os.urandom(1 << 20) * 64)
+        del held
+
+    host = tracker.peaks[-1]
+    assert host["device"] == "host"
+    assert host.get("missing") or host["peak_rss_bytes"] > 64 << 20
+    assert tracker.report() in capsys.readouterr().out
+
+
+def test_a_trace_that_grows_too_large_is_said_while_it_can_be_changed(monkeypatch):
+    from capture import trace_size
+    from capture.schedule import Schedule
+
+    held = iter(range(0, 100 << 30, 300 << 20))  # a step takes 300 MiB
+    monkeypatch.setattr(trace_size, "rss_bytes", lambda: next(held))
+    size = trace_size.TraceSize(Schedule(warmup=1, active=5), True, True)
+    next(held)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        size.check(0)  # is not recorded
+    with pytest.warns(CaptureWarning, match="GiB of JSON"):
+        size.check(1)

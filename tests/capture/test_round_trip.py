@@ -1,0 +1,97 @@
+"""From `capture` to `ingest`: what run.json says and what the tables show is the same."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from capture import Profiler
+from ingest.errors import ProfileError
+from tests.capture.captured import Captured
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+
+def added(directory: Path, store: Path) -> Any:
+    """A connection to a store that holds just this run."""
+    ingest.Store(store).add(directory)
+    return ingest.connect(store)
+
+
+def work() -> None:
+    import torch
+
+    torch.nn.Linear(4, 4)(torch.ones(2, 4))
+
+
+def test_an_eager_run(captured: Captured, tmp_path):
+    connection = added(captured.directory, tmp_path / "store")
+
+    run = captured.run
+    [(name, model, mode, version, ranks)] = connection.sql(
+        "SELECT name, model, mode, framework_version, world_size FROM runs"
+    ).fetchall()
+    assert (name, model, mode) == (run["name"], run["model"], run["mode"])
+    assert (version, ranks) == (run["framework_version"], 1)
+    steps = connection.sql("SELECT step, dur_ns FROM steps ORDER BY step").fetchall()
+    assert [step for step, _ in steps] == list(range(run["steps"]))
+    assert [ns for _, ns in steps] == pytest.approx(run["profiled_step_times_ns"], rel=0.2)
+    [(ok,)] = connection.sql(
+        "SELECT count(*) FROM sources WHERE kind = 'kineto' AND status = 'ok' AND warnings = []"
+    ).fetchall()
+    assert ok == 1
+
+
+def test_a_compiled_run_that_compiled_again(recompiled: Captured, tmp_path):
+    connection = added(recompiled.directory, tmp_path / "store")
+
+    regions = connection.sql(
+        "SELECT DISTINCT name FROM ops WHERE name LIKE 'Torch-Compiled Region%'"
+    ).fetchall()
+    again = recompiled.run["compilation"]["compilations"][1]
+    assert regions == [(f"Torch-Compiled Region: {again['compile_id']}",)]
+    assert connection.sql("SELECT mode FROM runs").fetchall() == [("compiled",)]
+    assert connection.sql("SELECT count(*) FROM steps").fetchall() == [(2,)]
+
+
+def test_a_body_that_failed_and_a_schedule_that_was_left(tmp_path):
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012, SIM117
+        with Profiler(
+            output_dir=tmp_path / "run", warmup=1, active=9, with_stack=False
+        ) as profiler:
+            for _ in range(3):
+                work()
+                profiler.step()
+            1 / 0  # noqa: B018
+
+    connection = added(tmp_path / "run", tmp_path / "store")
+    steps = connection.sql("SELECT step FROM steps ORDER BY step").fetchall()
+    assert steps == [(1,), (2,), (3,)]  # the last one was begun
+    [(error,)] = connection.sql("SELECT meta ->> 'error' FROM runs").fetchall()
+    assert error == "ZeroDivisionError: division by zero"
+
+
+def test_memory_alone_is_told_to_be_nothing_for_now(tmp_path):
+    import torch
+
+    if torch.accelerator.is_available():
+        pytest.skip("there is an accelerator here")
+    with pytest.warns(UserWarning, match="CUDA"), Profiler(activities=["MEM"], output_dir=tmp_path):
+        work()
+
+    with pytest.raises(ProfileError, match="no profiler trace"):
+        ingest.Store(tmp_path.parent / f"{tmp_path.name}-store").add(tmp_path)
+
+
+def test_two_ranks_are_one_run(tmp_path, monkeypatch):
+    for rank in (0, 1):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        with Profiler(output_dir=tmp_path / "run", name="two", with_stack=False):
+            work()
+
+    connection = added(tmp_path / "run", tmp_path / "store")
+    assert connection.sql("SELECT world_size FROM runs").fetchall() == [(2,)]
+    ranks = connection.sql("SELECT DISTINCT rank FROM ops ORDER BY rank").fetchall()
+    assert ranks == [(0,), (1,)]

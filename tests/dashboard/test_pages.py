@@ -1,5 +1,6 @@
 """The pages' logic, without a browser."""
 
+import json
 import time
 
 import pyarrow as pa
@@ -72,6 +73,63 @@ def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
     assert "no device" in texts(page)
     assert "aten::addmm" in set(page.dataframe[0].value["op"])
     assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
+
+
+def event(category, start, name="a"):
+    """A complete event of 10 µs."""
+    return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": 10, "pid": 0, "tid": 7}
+
+
+def add_cut(traces, name, events):
+    """A run of a file that ends within its last event."""
+    text = json.dumps({"traceEvents": [*events, event("cpu_op", 0)]})
+    return traces.store.add(traces.write(text[:-10], name)).run_id
+
+
+def add_whole(traces, name, events):
+    return traces.store.add(traces.write(events, name)).run_id
+
+
+def test_a_damaged_run_says_that_what_is_missing_looks_like_idleness(app, traces):
+    cut = add_cut(traces, "cut", [event("kernel", 0), event("kernel", 500)])
+    whole = add_whole(traces, "whole", [event("kernel", 0)])
+    said = f"1 file of **{formatting.literal(cut)}** ended early or failed: what is missing looks"
+    for page in ("operators", "bubbles"):
+        for picked in ([cut], [whole, cut]):
+            (warning,) = app(traces.store.path, page, run=picked).warning
+            assert warning.value.startswith(said)
+        assert not app(traces.store.path, page, run=whole).warning
+
+
+def test_a_damaged_run_without_device_activity_is_not_said_to_have_no_device(app, traces):
+    cut = add_cut(traces, "cut", [event("cpu_op", 0)])
+    for page in ("runs", "operators", "bubbles"):
+        said = texts(app(traces.store.path, page, run=cut))
+        assert "ended early or failed: no device activity was read" in said
+        assert "no device in" not in said
+
+
+def test_bubbles_begin_with_a_run_that_has_a_device(app, traces):
+    host = add_whole(traces, "host", [event("cpu_op", 0)])
+    device = add_whole(traces, "device", [event("kernel", 0)])
+    page = app(traces.store.path, "bubbles", run=[host, device])
+    assert page.selectbox(key="of").value == device
+    assert len(page.get("vega_lite_chart")) > 1
+    page.selectbox(key="of").select(host).run()
+    assert "no device" in texts(page)
+    assert len(page.get("vega_lite_chart")) == 1
+
+
+def test_runs_whose_ids_begin_alike_have_bars_of_their_own(app, traces):
+    name = "a_long_name_of_a_training_run_that_others_share"
+    runs = [add_whole(traces, name + end, [event("kernel", 0, end)]) for end in ("_one", "_two")]
+    page = app(traces.store.path, "bubbles", run=runs)
+    split = pa.ipc.open_stream(page.get("vega_lite_chart")[0].proto.datasets[0].data.data)
+    shares = split.read_all().group_by("bar").aggregate([("percent", "sum")]).to_pydict()
+    assert shares == {
+        "bar": [f"{run}, rank 0 device 0" for run in sorted(runs)],
+        "percent_sum": [100, 100],
+    }
 
 
 def test_each_rank_can_be_looked_at(app, shown_store, run_of):

@@ -101,7 +101,7 @@ def _figures(run: str, device: Device | None, level: str) -> None:
     ranking = store.rows(ranking_query(run, device, level, ""))
     top = ranking[ranking["name"] != "bubble"].head(TOP)
     with st.container(horizontal=True):
-        figures.times(total)
+        figures.times(total, devices=1 if device else total.devices)
         st.metric("Device activities", formatting.count(total.activities))
     names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
     st.markdown(formatting.top_line(names))

@@ -109,6 +109,25 @@ def test_a_damaged_run_without_device_activity_is_not_said_to_have_no_device(app
         assert "no device in" not in said
 
 
+def test_a_run_without_a_device_has_no_figures_of_one(app, traces):
+    run = add_whole(traces, "host", [event("cpu_op", 0)])
+    page = app(traces.store.path, "runs", run=run)
+    assert {m.label: m.value for m in page.metric} == {"Complete events": "1"}
+    assert "There is no device" in texts(page)
+
+
+def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
+    flow = {"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "ts": 1, "pid": 0, "tid": 7}
+    run = add_cut(traces, "cut", [event("kernel", 0), flow, {**flow, "ts": 2}])
+    files = app(traces.store.path, "runs", run=run).dataframe[1].value
+    assert list(files.columns[:3]) == ["file", "status", "warnings"]
+    (file,) = files.to_dict("records")
+    assert (file["file"], file["status"]) == ("cut.json", "truncated")
+    assert file["path"] == str(traces.directory / "cut.json")
+    assert (file["complete"], file["other"]) == (1, "2 flow starts")
+    assert "dropped" not in file  # as nothing was
+
+
 def test_bubbles_begin_with_a_run_that_has_a_device(app, traces):
     host = add_whole(traces, "host", [event("cpu_op", 0)])
     device = add_whole(traces, "device", [event("kernel", 0)])
@@ -139,6 +158,7 @@ def test_each_rank_can_be_looked_at(app, shown_store, run_of):
         "rank 0 device 0",
         "rank 1 device 1",
     ]
+    assert "Span of 2 devices" in {m.label for m in page.metric}
     one = page.selectbox(key="device").select("rank 1 device 1").run()
     assert {m.label: m.value for m in one.metric}["Span"] == "1.23 s"
 

@@ -314,6 +314,27 @@ def test_integers_that_a_browser_would_round_are_text(app, shown_store):
     assert page.dataframe[0].value["small"].tolist() == [5]
 
 
+def test_values_are_shown_whole(app, shown_store):
+    query = """
+        SELECT 1.50::DECIMAL(9, 2) AS price, INTERVAL 3 DAY AS wait, NULL::DOUBLE AS none,
+            TIMESTAMP '2026-01-01 01:02:03.123456' AS moment
+    """
+    (row,) = app(shown_store, "sql", sql=query).dataframe[0].value.to_dict("records")
+    assert (row["price"], row["wait"]) == ("1.50", "3 days")
+    assert row["moment"] == "2026-01-01 01:02:03.123456"
+
+
+def test_the_schema_lists_tables_before_views_and_says_when_nothing_fits(app, shown_store):
+    page = app(shown_store, "sql")
+    listed = [entry.label for entry in page.expander]
+    tables = sorted(path.stem for path in next(shown_store.glob("runs/*")).glob("*.parquet"))
+    assert listed[: len(tables)] == tables
+    assert "op_ranking" in listed[len(tables) :]
+    page.text_input(key="schema").set_value("no such word").run()
+    assert not page.expander
+    assert "clear the search" in texts(page)
+
+
 @pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)
 def test_every_example_has_an_answer(shown_store, query):
     assert ingest.Console(shown_store).query(query).table.num_rows > 0

@@ -15,7 +15,11 @@ def warn(runs: Sequence[str]) -> None:
     """One warning for all of the runs, and the way to the files; nothing where all are whole."""
     if said := warning(runs):
         st.warning(said, icon=":material/running_with_errors:")
-        st.page_link(st.session_state["pages"]["runs"], label="Their files", icon=":material/list:")
+        st.page_link(
+            st.session_state["pages"]["runs"],
+            label="Their files, on page Runs",
+            icon=":material/list:",
+        )
 
 
 def warning(runs: Sequence[str]) -> str:

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import behind, figures, formatting, gaps, selection, split, store, tables, timeline
+from dashboard import (
+    behind,
+    damage,
+    figures,
+    formatting,
+    gaps,
+    selection,
+    split,
+    store,
+    tables,
+    timeline,
+)
 from dashboard.query import select
 from dashboard.selection import Device
 
@@ -17,29 +28,35 @@ def page() -> None:
     if not picked:
         selection.ask_for_runs()
         return
+    damage.warn(picked)
     if not selection.devices_of(picked):
         st.info(
-            "There is no device in this profile, so nothing of one was idle. "
-            "The page Operators ranks the host's own time.",
+            f"{damage.no_device(picked)} The page Operators ranks the host's own time.",
             icon=":material/memory:",
         )
         return
     run, device = _controls(picked)
     if device is None:
-        st.info("There is no device in this run.", icon=":material/memory:")
-        return
-    _figures(run, device)
+        st.info(damage.no_device([run]), icon=":material/memory:")
+    else:
+        _figures(run, device)
     split.show(picked)
+    if device is None:
+        return
     timeline.show(run, device)
     cause = _causes(run, device)
     gaps.show(run, device, cause)
 
 
 def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
+    """The run and the device to look at; at first a run that has one."""
+    query = select("DISTINCT run_id", "device_totals", {"run_id": picked})
+    with_device = set(store.rows(query)["run_id"])
+    first = next((place for place, run in enumerate(picked) if run in with_device), 0)
     with st.container(horizontal=True):
-        run = picked[0]
+        run = picked[first]
         if len(picked) > 1:
-            run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
+            run = str(st.selectbox("Run", picked, first, key="of", bind="query-params", width=420))
         devices = selection.devices_of([run])
         return run, selection.pick_device(devices, with_all=False) if devices else None
 

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import colours, formatting
 
 BAR_HEIGHT = 24
+AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars
 TOOLTIP_WIDTH = 300  # characters
 LABEL_WIDTH = 40
 LABEL_PIXELS = 230
@@ -87,7 +88,7 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
             order="place:Q",
             tooltip=["name:N", alt.Tooltip("label:N", title="class"), "time:N", "calls:N"],
         )
-        .properties(height=BAR_HEIGHT * len(names) + 60)
+        .properties(height=BAR_HEIGHT * len(names) + AXIS_HEIGHT)
     )
     legend_of(set(frame["class"]))
     st.altair_chart(chart, alt="Device time of the first operators, by class")
@@ -114,7 +115,7 @@ def host_bars(frame: pd.DataFrame) -> None:
             y=names_axis(list(short.values())),
             tooltip=["name:N", "time:N", "calls:N"],
         )
-        .properties(height=BAR_HEIGHT * len(short) + 60)
+        .properties(height=BAR_HEIGHT * len(short) + AXIS_HEIGHT)
     )
     st.altair_chart(chart, alt="Host self time of the first operators")
 
@@ -149,7 +150,7 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
             ),
             tooltip=["name:N", "run:N", "time:N", "calls:N"],
         )
-        .properties(height=(8 * len(runs) + 10) * len(names) + 60)
+        .properties(height=(8 * len(runs) + 10) * len(names) + AXIS_HEIGHT)
     )
     legend(dict(zip(runs, colours.RUNS, strict=False)))
     st.altair_chart(chart, alt="Device time of the first operators in each run")

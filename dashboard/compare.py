@@ -58,7 +58,7 @@ def _figures(runs: Sequence[str]) -> None:
     behind.show(query, "runs")
     without = [formatting.literal(run) for run in frame["run_id"][frame["activities"] == 0]]
     if without:
-        st.caption(f"Without a device, and so without device time: {', '.join(without)}.")
+        st.caption(f"Without device activity, and so without device time: {', '.join(without)}.")
 
 
 def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:

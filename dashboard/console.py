@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard import formatting, schema, store, tables
+from dashboard import formatting, results, schema, store
 
 EXAMPLES = {
     "Runs with the most idle time": """\
@@ -26,16 +26,17 @@ FROM bubbles
 ORDER BY dur_ns DESC
 LIMIT 20""",
     "Launches that the device waited for": """\
-SELECT run_id, op, count(*) AS launches, median(start_ns - launch_ns) / 1e3 AS median_us
-FROM kernels
-WHERE launch_ns IS NOT NULL
-GROUP BY run_id, op
-ORDER BY launches DESC
+SELECT run_id, host_op, count(*) AS gaps, sum(dur_ns) / 1e6 AS lost_ms,
+    median(launch_delay_ns) / 1e3 AS median_delay_us
+FROM bubbles
+WHERE cause = 'host'
+GROUP BY run_id, host_op
+ORDER BY lost_ms DESC
 LIMIT 20""",
     "Files, the damaged and odd ones first": """\
-SELECT run_id, path, status, events, dropped, warnings
+SELECT status, warnings, dropped, run_id, path
 FROM sources
-ORDER BY len(warnings) DESC, run_id""",
+ORDER BY status IN ('failed', 'truncated') DESC, len(warnings) DESC, run_id, path""",
     "Instants, flows, counters": """\
 SELECT run_id, phase, category, name, count(*) AS events
 FROM other_events
@@ -44,13 +45,7 @@ ORDER BY events DESC
 LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
-SHOWN_ROWS = 1_000
-SHOWN_COLUMNS = 200
-SHOWN_CHARACTERS = 4_000_000  # of all cells together; downloads have all of them
-LONGEST_CELL = 1_000
-LONGEST_HEADING = 60
 LONGEST_ERROR = 2_000
-EXACT = 2**53  # integers beyond it lose digits in a browser
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ def page() -> None:
         if answer.result is None or answer.shown is None:
             _say(answer.error)
         else:
-            _show(answer.result, answer.shown)
+            results.show(answer.result, answer.shown)
 
 
 def _editor() -> tuple[str, bool]:
@@ -92,9 +87,10 @@ def _editor() -> tuple[str, bool]:
             st.session_state["sql"] = EXAMPLES[chosen]
         st.session_state["example"] = None
 
+    if "sql" not in st.session_state and "sql" not in st.query_params:
+        st.session_state["sql"] = FIRST
     text = st.text_area(
         "Query",
-        FIRST,
         key="sql",
         bind="query-params",
         height=190,
@@ -126,7 +122,7 @@ def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
     with st.spinner("Running …", show_time=True):
         try:
             result = console.query(text)
-            answer = Answer(text, state, result, _on_screen(result))
+            answer = Answer(text, state, result, results.on_screen(result))
         except ingest.QueryError as error:
             answer = Answer(text, state, error=str(error))
         st.session_state["answer"] = answer
@@ -140,42 +136,3 @@ def _say(error: str) -> None:
     else:
         message = formatting.clipped(error, LONGEST_ERROR)
         st.error(formatting.literal(message), icon=":material/block:")
-
-
-def _show(result: ingest.Result, shown: pd.DataFrame) -> None:
-    count, width = result.table.num_rows, result.table.num_columns
-    took = formatting.duration(result.seconds * 1e9)
-    st.caption(
-        f"{count:,} {'row' if count == 1 else 'rows'} in {took}"
-        + ("" if result.complete else f"; there are more: a result ends at {result.cut_at}")
-        + (f"; the first {SHOWN_ROWS:,} are shown" if count > SHOWN_ROWS else "")
-        + (f"; the first {SHOWN_COLUMNS} columns are shown" if width > SHOWN_COLUMNS else "")
-    )
-    headings = {
-        column: st.column_config.Column(formatting.clipped(column, LONGEST_HEADING))
-        for column in shown.columns
-        if len(column) > LONGEST_HEADING
-    }
-    st.dataframe(
-        shown,
-        hide_index=True,
-        key="result",
-        placeholder="NULL",
-        height=tables.height(count),
-        column_config=headings,
-    )
-    with st.container(horizontal=True):
-        tables.download_buttons({"csv": result.csv, "parquet": result.parquet}, "query", "result")
-
-
-def _on_screen(result: ingest.Result) -> pd.DataFrame:
-    """The first rows and columns, with the beginning of long texts.
-
-    Integers that a browser cannot hold exactly become text.
-    """
-    frame = result.part(SHOWN_ROWS, SHOWN_COLUMNS).frame()
-    for column in frame.columns:
-        values = frame[column]
-        if pd.api.types.is_integer_dtype(values) and (values.abs() > EXACT).any():
-            frame[column] = values.astype("string")
-    return tables.clipped(frame, min(LONGEST_CELL, SHOWN_CHARACTERS // max(1, frame.size)))

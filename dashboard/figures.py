@@ -7,9 +7,13 @@ import streamlit as st
 from dashboard import formatting
 
 
-def times(row: Any) -> None:
+def times(row: Any, devices: int = 1) -> None:
     """Span, busy and idle time of a row of `run_overview` or `device_totals`."""
-    st.metric("Span", formatting.duration(row.span_ns))
+    st.metric(
+        "Span" if devices == 1 else f"Span of {devices} devices",
+        formatting.duration(row.span_ns),
+        help=None if devices == 1 else "The devices' spans added up; so are busy and bubble.",
+    )
     st.metric("Busy", formatting.duration(row.busy_ns))
     with_share("Bubble", row.bubble_ns, formatting.percent(row.bubble_percent))
 

@@ -87,6 +87,11 @@ def count(value: float | None) -> str:
     return NONE if missing(value) else f"{value:,.0f}"
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things: 1 file, 1,200 files."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def moment(value: datetime | None) -> str:
     """A point in time, to the second."""
     return NONE if value is None or missing(value) else f"{value:%Y-%m-%d %H:%M:%S}"

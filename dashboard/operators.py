@@ -9,6 +9,7 @@ from dashboard import (
     behind,
     charts,
     compare,
+    damage,
     figures,
     formatting,
     host_ranking,
@@ -41,13 +42,15 @@ def page() -> None:
     devices = selection.devices_of(picked)
     if not devices:
         selection.question("Where did the host's time go?", picked)
+        damage.warn(picked)
         st.info(
-            "There is no device in this profile: operators are ranked by the host's own time.",
+            f"{damage.no_device(picked)} Operators are ranked by the host's own time.",
             icon=":material/memory:",
         )
         host_ranking.show(picked)
         return
     selection.question("Where did the device's time go?", picked)
+    damage.warn(picked)
     level, device, search = _controls(devices if len(picked) == 1 else [])
     if len(picked) > 1:
         compare.page(picked, level, search)
@@ -98,7 +101,7 @@ def _figures(run: str, device: Device | None, level: str) -> None:
     ranking = store.rows(ranking_query(run, device, level, ""))
     top = ranking[ranking["name"] != "bubble"].head(TOP)
     with st.container(horizontal=True):
-        figures.times(total)
+        figures.times(total, devices=1 if device else total.devices)
         st.metric("Device activities", formatting.count(total.activities))
     names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
     st.markdown(formatting.top_line(names))

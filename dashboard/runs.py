@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import behind, figures, formatting, selection, store, tables
+from dashboard import behind, damage, figures, files, formatting, selection, store, tables
 from dashboard.query import Query, inline, select
 
 COLUMNS = (
-    "run_id, name, model, mode, device_name, tags, ranks, devices, events, span_ns, busy_ns, "
-    "bubble_percent, problems, started_at, ingested_at"
+    "run_id, name, model, mode, device_name, tags, ranks, devices, span_ns, busy_ns, "
+    "bubble_percent, problems, events, started_at, ingested_at"
 )
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags)"
 TABLE_KEY = "runs_table"
+COMPLETE = "Those that took time: the rows of table events. Files, below, counts the others too."
 
 
 def page() -> None:
@@ -33,7 +34,7 @@ def page() -> None:
         behind.show(query)
         tables.downloads(query, "runs", "runs")
     if picked:
-        _sources(picked)
+        files.show(picked)
 
 
 def _figures(picked: Sequence[str]) -> None:
@@ -42,11 +43,7 @@ def _figures(picked: Sequence[str]) -> None:
         st.markdown("Tick a run, or several to compare, and go on to **Operators** or **Bubbles**.")
         return
     if len(picked) == 1:
-        (run,) = store.rows(select("*", "run_overview", {"run_id": picked[0]})).itertuples()
-        with st.container(horizontal=True):
-            figures.times(run)
-            st.metric("Device activities", formatting.count(run.activities))
-            st.metric("Events", formatting.count(run.events))
+        _figures_of(picked[0])
     with st.container(horizontal=True):
         count = "it" if len(picked) == 1 else f"these {len(picked)}"
         pages = st.session_state["pages"]
@@ -54,6 +51,19 @@ def _figures(picked: Sequence[str]) -> None:
         st.page_link(
             pages["bubbles"], label=f"Bubbles of {count}", icon=":material/hourglass_empty:"
         )
+
+
+def _figures_of(picked: str) -> None:
+    (run,) = store.rows(select("*", "run_overview", {"run_id": picked})).itertuples()
+    if damaged := damage.warning([picked]):
+        st.warning(damaged, icon=":material/running_with_errors:")
+    elif not run.devices:
+        st.info(damage.no_device([picked]), icon=":material/memory:")
+    with st.container(horizontal=True):
+        if run.devices:
+            figures.times(run, devices=run.devices)
+            st.metric("Device activities", formatting.count(run.activities))
+        st.metric("Complete events", formatting.count(run.events), help=COMPLETE)
 
 
 def _filters() -> tuple[str, tuple[str, str] | None]:
@@ -104,7 +114,7 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
         select="multi-row",
         on_select=pick,
         hidden=_without_news(frame),
-        labels={"run_id": "run", "ingested_at": "added"},
+        labels={"run_id": "run", "ingested_at": "added", "events": "complete events"},
     )
 
 
@@ -121,30 +131,3 @@ def _without_news(frame: pd.DataFrame) -> list[str]:
     )
     single = [column for column in ("ranks", "devices") if (frame[column] == 1).all()]
     return [*empty, *single, *(["name"] if repeated else [])]
-
-
-def _sources(picked: Sequence[str]) -> None:
-    st.subheader("Files")
-    st.caption("What each run was read from, and what of it could not be kept.")
-    query = select(
-        "run_id, path, kind, rank, status, bytes, events, complete, other, dropped, warnings",
-        "sources",
-        {"run_id": picked},
-        order_by="run_id, source_id",
-    )
-    frame = store.rows(query)
-    tables.show(
-        frame.assign(
-            other=[_counts(counts) for counts in frame.other],
-            dropped=[_counts(counts) for counts in frame.dropped],
-            warnings=["; ".join(said) for said in frame.warnings],
-        ),
-        "sources",
-        key="sources",
-        hidden=["run_id"] if len(picked) == 1 else [],
-    )
-    behind.show(query)
-
-
-def _counts(counts: dict[str, int] | None) -> str:
-    return ", ".join(f"{what}: {n:,}" for what, n in (counts or {}).items())

@@ -1,20 +1,13 @@
 """The schema browser: tables, views and macros with the comments they carry in the database."""
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import formatting, store
 from dashboard.query import select
-
-TABLES = (
-    "runs",
-    "sources",
-    "events",
-    "ops",
-    "kernels",
-    "steps",
-    "bubbles",
-    "device_time",
-)
 
 
 def browser() -> None:
@@ -46,31 +39,37 @@ def browser() -> None:
         )
     )
     wanted = (search or "").lower()
+    of_view = dict(list(columns.groupby("table_name")))
+    views = views[[wanted in _words(view, of_view[view.name]) for view in views.itertuples()]]
+    macros = macros[[wanted in f"{row.name} {row.comment}".lower() for row in macros.itertuples()]]
+    is_table = views["name"].isin([table.name for table in ingest.tables()])
     with st.container(height=640, border=False, gap=None):
-        for heading, names in (
-            ("Tables", [name for name in TABLES if name in set(views["name"])]),
-            ("Views", [name for name in views["name"] if name not in TABLES]),
-        ):
-            st.caption(heading)
-            for name in names:
-                comment = str(views.loc[views["name"] == name, "comment"].iloc[0])
-                mine = columns[columns["table_name"] == name]
-                text = " ".join([name, comment, *mine["column_name"], *mine["comment"].fillna("")])
-                if wanted in text.lower():
-                    with st.expander(name, type="compact"):
-                        st.markdown("\n".join([formatting.literal(comment), "", *_lines(mine)]))
+        for heading, found in (("Tables", views[is_table]), ("Views", views[~is_table])):
+            if not found.empty:
+                st.caption(heading)
+            for view in found.itertuples():
+                with st.expander(view.name, type="compact"):
+                    lines = _lines(of_view[view.name])
+                    st.markdown("\n".join([formatting.literal(view.comment), "", *lines]))
         if not macros.empty:
             st.caption("Table macros")
         for macro in macros.itertuples():
-            if wanted in f"{macro.name} {macro.comment}".lower():
-                with st.expander(str(macro.name), type="compact"):
-                    st.code(f"{macro.name}({', '.join(macro.parameters)})", language="sql")
-                    st.markdown(formatting.literal(str(macro.comment)))
+            with st.expander(macro.name, type="compact"):
+                st.code(f"{macro.name}({', '.join(macro.parameters)})", language="sql")
+                st.markdown(formatting.literal(macro.comment))
+        if views.empty and macros.empty:
+            st.caption("No table, column or word like that; clear the search.")
 
 
-def _lines(columns: object) -> list[str]:
+def _words(view: Any, columns: pd.DataFrame) -> str:
+    """All that a search may find of a table or view."""
+    words = [view.name, view.comment, *columns["column_name"], *columns["comment"].fillna("")]
+    return " ".join(words).lower()
+
+
+def _lines(columns: pd.DataFrame) -> list[str]:
     return [
         f"- `{column.column_name}` :gray[{column.data_type.lower()}]  \n"
         f"  {formatting.literal(str(column.comment or ''))}"
-        for column in columns.itertuples()  # type: ignore[attr-defined]
+        for column in columns.itertuples()
     ]

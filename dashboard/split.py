@@ -10,6 +10,13 @@ from dashboard import behind, charts, colours, formatting, store
 from dashboard.query import select
 
 MOST_BARS = 24
+LABEL_PIXELS = 340
+# Bars are told apart by whole ids; of a long one the label leaves out the middle, as ids that begin
+# alike differ at the end.
+LABEL = (
+    "length(datum.label) > 56 ? slice(datum.label, 0, 20) + '…' + slice(datum.label, -35)"
+    " : datum.label"
+)
 
 
 def show(runs: Sequence[str]) -> None:
@@ -27,7 +34,7 @@ def show(runs: Sequence[str]) -> None:
     data = pd.DataFrame(
         {
             "bar": [
-                (f"{formatting.clipped(row.run_id, 32)}, " if several else "")
+                (f"{row.run_id}, " if several else "")
                 + f"rank {row.rank} device {'?' if formatting.missing(row.device) else row.device}"
                 for row in frame.itertuples()
             ],
@@ -41,13 +48,14 @@ def show(runs: Sequence[str]) -> None:
     bars = data["bar"].nunique()
     base = alt.Chart(data).encode(
         x=alt.X("percent:Q", title="of the device's span (%)", scale=alt.Scale(domain=[0, 100])),
-        y=alt.Y("bar:N", title=None, axis=alt.Axis(labelLimit=320)),
+        y=alt.Y("bar:N", title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS, labelExpr=LABEL)),
         order="place:Q",
         tooltip=["bar:N", "label:N", "time:N", "share:N"],
     )
     chart = base.mark_bar(height={"band": 0.7}).encode(color=charts.coloured(set(frame["part"])))
     charts.legend_of(set(frame["part"]))
-    st.altair_chart(chart.properties(height=36 * bars + 70), alt="Device time by part")
+    chart = chart.properties(height=36 * bars + charts.AXIS_HEIGHT)
+    st.altair_chart(chart, alt="Device time by part")
     behind.show(query, "split")
     if len(frame) == 4 * MOST_BARS:
         st.caption(f"The first {MOST_BARS} devices.")
@@ -79,6 +87,6 @@ def cause_bars(frame: pd.DataFrame) -> None:
             ),
             tooltip=["cause:N", "time:N", alt.Tooltip("share:N", title="of the bubble"), "gaps:N"],
         )
-        .properties(height=28 * len(frame) + 60)
+        .properties(height=28 * len(frame) + charts.AXIS_HEIGHT)
     )
     st.altair_chart(chart, alt="Idle time by cause")

@@ -16,6 +16,7 @@ NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "ho
 NAME_PIXELS = 230
 FIGURE_PIXELS = 78
 MOMENT_PIXELS = 140
+PIXELS = {"events": 125, "complete": 125, "warnings": 500}  # of headings and texts that need more
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
 TALL = 14  # rows that a table shows before it scrolls
 TALL_PIXELS = 526
@@ -31,7 +32,6 @@ LABELS = {
     "span_ns": "span",
     "percent": "%",
     "bubble_percent": "bubble",
-    "complete": "rows",
     "device_name": "device",
     "shared_bytes": "shared memory",
 }
@@ -77,6 +77,8 @@ def _clip(longest: int, value: Any) -> Any:
 
 
 def _width(column: str, is_figure: bool) -> int | None:
+    if column in PIXELS:
+        return PIXELS[column]
     if column in NAMES:
         return NAME_PIXELS
     if column.endswith("_at"):

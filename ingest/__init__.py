@@ -16,6 +16,7 @@ from ingest.console import Console, Result
 from ingest.errors import IngestError, QueryError
 from ingest.reading import settled
 from ingest.run import RunLabels
+from ingest.sql import tables
 from ingest.store import Store, default_store
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "connect",
     "default_store",
     "settled",
+    "tables",
 ]
 
 

@@ -18,6 +18,7 @@ from ingest.reading import settled
 from ingest.run import RunLabels
 from ingest.sql import macros, tables, views
 from ingest.store import Store, default_store
+from ingest.top import damage
 from ingest.top import top as ranking_tables
 
 app = typer.Typer(
@@ -205,6 +206,8 @@ def top(
     opened = _open(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened.path)
+    if said := settled(lambda: damage(connection, run_id)):
+        print(f"warning: {said}", file=sys.stderr)
     for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
         console.print(part)
 

@@ -52,7 +52,7 @@ def top(
         [run_id],
     ).fetchall()
     for (rank,) in idle:
-        yield Text(f"rank {rank} has no device activity\n")
+        yield Text(f"no device activity was read of rank {rank}\n")
     rows = connection.execute(
         """
         SELECT name, device_ns, calls, percent FROM ranking_over_all
@@ -62,6 +62,19 @@ def top(
     ).fetchall()
     totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
     yield from _ranking(f"{run_id}  over all", rows, totals, limit)
+
+
+def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """What a ranking cannot know of: files of the run that failed or ended early."""
+    (row,) = connection.execute(
+        "SELECT problems, devices FROM run_overview WHERE run_id = $1", [run_id]
+    ).fetchall()
+    problems, devices = row
+    if not problems:
+        return None
+    files = "1 file" if problems == 1 else f"{problems:,} files"
+    lost = "what is missing looks like idle time" if devices else "no device activity was read"
+    return f"{files} of {run_id} ended early or failed: {lost}"
 
 
 def _ranking(
@@ -84,7 +97,7 @@ def _ranking(
 def _host_ranking(
     connection: duckdb.DuckDBPyConnection, run_id: str, limit: int
 ) -> Iterator[RenderableType]:
-    yield Text(f"{run_id} has no device activity: ranked by host self time.\n")
+    yield Text(f"no device activity was read of {run_id}: ranked by host self time\n")
     rows = connection.execute(
         """
         SELECT rank, op, self_ns, calls, percent FROM host_op_ranking

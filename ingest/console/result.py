@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -33,18 +33,20 @@ class Result:
         places = range(min(columns, self.table.num_columns))
         return replace(self, table=self.table.select(list(places)).slice(0, rows))
 
+    @property
+    def figures(self) -> set[str]:
+        """The columns of numbers, moments and intervals."""
+        return {field.name for field in self.table.schema if _is_figure(field.type)}
+
     def frame(self) -> "pd.DataFrame":
-        """The rows as a pandas DataFrame, written out as text where pandas has no type for them.
+        """The rows as a pandas DataFrame; whole, as text, where pandas has no such type.
 
         Integers stay integers where some are null.
         """
         import pandas as pd
 
         table = _with_text(self.table, _has_no_pandas_type)
-        try:
-            return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-        except (ValueError, OverflowError):  # dates beyond Python's
-            return _with_text(table, pa.types.is_temporal).to_pandas()
+        return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
 
     def csv(self) -> bytes:
         """The rows as CSV; lists, structs and maps as JSON."""
@@ -74,7 +76,24 @@ def narrow(table: pa.Table) -> pa.Table:
 
 
 def _has_no_pandas_type(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind) or _is_interval(kind))
+    """Whether pandas has no type for it, or one of fewer digits or of fewer moments."""
+    return bool(
+        pa.types.is_nested(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+        or _is_interval(kind)
+    )
+
+
+def _is_figure(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+        or _is_interval(kind)
+    )
 
 
 def _is_interval(kind: pa.DataType) -> bool:
@@ -111,9 +130,31 @@ def _with_text(table: pa.Table, is_meant: Callable[[pa.DataType], bool]) -> pa.T
 
 def _text(value: pa.Scalar) -> str:
     try:
-        return json.dumps(value.as_py(maps_as_pydicts="lossy"), default=str)
+        plain = _with_intervals_as_text(value.as_py(maps_as_pydicts="lossy"))
+        return json.dumps(plain, default=str) if isinstance(plain, dict | list) else str(plain)
     except (ValueError, OverflowError, pa.ArrowException):  # a moment beyond Python's
         return _arrow_text(value)
+
+
+def _with_intervals_as_text(value: Any) -> Any:
+    """The value; intervals in it as 1 month 3 days 00:00:00.5, for JSON takes them for lists."""
+    if isinstance(value, dict):
+        return {key: _with_intervals_as_text(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_intervals_as_text(item) for item in value]
+    if not isinstance(value, pa.MonthDayNano):
+        return value
+    months, days, nanoseconds = value
+    units = [
+        f"{count} {unit}{'' if abs(count) == 1 else 's'}"
+        for count, unit in ((months, "month"), (days, "day"))
+        if count
+    ]
+    seconds, fraction = divmod(abs(nanoseconds), 10**9)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    clock += f".{fraction:09}".rstrip("0").rstrip(".")
+    sign = "-" if nanoseconds < 0 else ""
+    return " ".join([*units, sign + clock] if nanoseconds or not units else units)
 
 
 def _arrow_text(value: pa.Scalar) -> str:

@@ -255,6 +255,23 @@ def test_integers_stay_exact(console):
     assert result.csv().decode().splitlines()[1] == "9007199254740993,"
 
 
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        ("INTERVAL 1 DAY", "1 day"),
+        ("INTERVAL '14 months 3 days'", "14 months 3 days"),
+        ("INTERVAL '25 hours 1.5 seconds'", "25:00:01.5"),
+        ("INTERVAL '-3 days -1 second'", "-3 days -00:00:01"),
+        ("INTERVAL '0 days'", "00:00:00"),
+        ("[INTERVAL 1 MONTH]", '["1 month"]'),
+    ],
+)
+def test_intervals_are_written_as_text(console, interval, text):
+    result = console.query(f"SELECT {interval} AS i")
+    assert result.frame()["i"].tolist() == [text]
+    assert next(csv.DictReader(io.StringIO(result.csv().decode())))["i"] == text
+
+
 def test_results_of_every_type_can_be_downloaded(console):
     result = console.query(
         "SELECT 1 AS a, 2 AS a, map {'k': 'v'} AS m, [1, 2] AS l, {'x': 1} AS s,"

@@ -205,6 +205,19 @@ def test_the_console_refuses_a_write_and_lives(tab, address, shown_store):
     assert not stolen.exists()
 
 
+def test_the_console_shows_all_digits(tab, address):
+    tab.goto(f"{address}/sql?sql=SELECT 1::DOUBLE AS f UNION ALL SELECT 123456789.0123456")
+    expect(cell(tab, "123456789.0123456")).to_be_attached()
+
+
+def test_an_example_is_put_into_the_editor(tab, address):
+    tab.goto(f"{address}/sql")
+    tab.get_by_test_id("stSelectbox").locator("input").click()
+    tab.get_by_role("option", name="Launches that the device waited for").click()
+    expect(tab.get_by_label("Query")).to_have_value(re.compile("cause = 'host'"))
+    expect(tab.get_by_text(re.compile(r"20 rows in"))).to_be_visible()
+
+
 def test_the_schema_browser_explains_columns(tab, address):
     tab.goto(f"{address}/sql")
     tab.get_by_label("Schema").fill("launch_id")

@@ -1,5 +1,6 @@
 """The pages' logic, without a browser."""
 
+import json
 import time
 
 import pyarrow as pa
@@ -74,6 +75,82 @@ def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
     assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
 
 
+def event(category, start, name="a"):
+    """A complete event of 10 µs."""
+    return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": 10, "pid": 0, "tid": 7}
+
+
+def add_cut(traces, name, events):
+    """A run of a file that ends within its last event."""
+    text = json.dumps({"traceEvents": [*events, event("cpu_op", 0)]})
+    return traces.store.add(traces.write(text[:-10], name)).run_id
+
+
+def add_whole(traces, name, events):
+    return traces.store.add(traces.write(events, name)).run_id
+
+
+def test_a_damaged_run_says_that_what_is_missing_looks_like_idleness(app, traces):
+    cut = add_cut(traces, "cut", [event("kernel", 0), event("kernel", 500)])
+    whole = add_whole(traces, "whole", [event("kernel", 0)])
+    said = f"1 file of **{formatting.literal(cut)}** ended early or failed: what is missing looks"
+    for page in ("operators", "bubbles"):
+        for picked in ([cut], [whole, cut]):
+            (warning,) = app(traces.store.path, page, run=picked).warning
+            assert warning.value.startswith(said)
+        assert not app(traces.store.path, page, run=whole).warning
+
+
+def test_a_damaged_run_without_device_activity_is_not_said_to_have_no_device(app, traces):
+    cut = add_cut(traces, "cut", [event("cpu_op", 0)])
+    for page in ("runs", "operators", "bubbles"):
+        said = texts(app(traces.store.path, page, run=cut))
+        assert "ended early or failed: no device activity was read" in said
+        assert "no device in" not in said
+
+
+def test_a_run_without_a_device_has_no_figures_of_one(app, traces):
+    run = add_whole(traces, "host", [event("cpu_op", 0)])
+    page = app(traces.store.path, "runs", run=run)
+    assert {m.label: m.value for m in page.metric} == {"Complete events": "1"}
+    assert "There is no device" in texts(page)
+
+
+def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
+    flow = {"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "ts": 1, "pid": 0, "tid": 7}
+    run = add_cut(traces, "cut", [event("kernel", 0), flow, {**flow, "ts": 2}])
+    files = app(traces.store.path, "runs", run=run).dataframe[1].value
+    assert list(files.columns[:3]) == ["file", "status", "warnings"]
+    (file,) = files.to_dict("records")
+    assert (file["file"], file["status"]) == ("cut.json", "truncated")
+    assert file["path"] == str(traces.directory / "cut.json")
+    assert (file["complete"], file["other"]) == (1, "2 flow starts")
+    assert "dropped" not in file  # as nothing was
+
+
+def test_bubbles_begin_with_a_run_that_has_a_device(app, traces):
+    host = add_whole(traces, "host", [event("cpu_op", 0)])
+    device = add_whole(traces, "device", [event("kernel", 0)])
+    page = app(traces.store.path, "bubbles", run=[host, device])
+    assert page.selectbox(key="of").value == device
+    assert len(page.get("vega_lite_chart")) > 1
+    page.selectbox(key="of").select(host).run()
+    assert "no device" in texts(page)
+    assert len(page.get("vega_lite_chart")) == 1
+
+
+def test_runs_whose_ids_begin_alike_have_bars_of_their_own(app, traces):
+    name = "a_long_name_of_a_training_run_that_others_share"
+    runs = [add_whole(traces, name + end, [event("kernel", 0, end)]) for end in ("_one", "_two")]
+    page = app(traces.store.path, "bubbles", run=runs)
+    split = pa.ipc.open_stream(page.get("vega_lite_chart")[0].proto.datasets[0].data.data)
+    shares = split.read_all().group_by("bar").aggregate([("percent", "sum")]).to_pydict()
+    assert shares == {
+        "bar": [f"{run}, rank 0 device 0" for run in sorted(runs)],
+        "percent_sum": [100, 100],
+    }
+
+
 def test_each_rank_can_be_looked_at(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("two_rank"))
     assert page.selectbox(key="device").options == [
@@ -81,6 +158,7 @@ def test_each_rank_can_be_looked_at(app, shown_store, run_of):
         "rank 0 device 0",
         "rank 1 device 1",
     ]
+    assert "Span of 2 devices" in {m.label for m in page.metric}
     one = page.selectbox(key="device").select("rank 1 device 1").run()
     assert {m.label: m.value for m in one.metric}["Span"] == "1.23 s"
 
@@ -234,6 +312,27 @@ def test_integers_that_a_browser_would_round_are_text(app, shown_store):
     page = app(shown_store, "sql", sql="SELECT 9007199254740993 AS big, 5 AS small")
     assert page.dataframe[0].value["big"].tolist() == ["9007199254740993"]
     assert page.dataframe[0].value["small"].tolist() == [5]
+
+
+def test_values_are_shown_whole(app, shown_store):
+    query = """
+        SELECT 1.50::DECIMAL(9, 2) AS price, INTERVAL 3 DAY AS wait, NULL::DOUBLE AS none,
+            TIMESTAMP '2026-01-01 01:02:03.123456' AS moment
+    """
+    (row,) = app(shown_store, "sql", sql=query).dataframe[0].value.to_dict("records")
+    assert (row["price"], row["wait"]) == ("1.50", "3 days")
+    assert row["moment"] == "2026-01-01 01:02:03.123456"
+
+
+def test_the_schema_lists_tables_before_views_and_says_when_nothing_fits(app, shown_store):
+    page = app(shown_store, "sql")
+    listed = [entry.label for entry in page.expander]
+    tables = sorted(path.stem for path in next(shown_store.glob("runs/*")).glob("*.parquet"))
+    assert listed[: len(tables)] == tables
+    assert "op_ranking" in listed[len(tables) :]
+    page.text_input(key="schema").set_value("no such word").run()
+    assert not page.expander
+    assert "clear the search" in texts(page)
 
 
 @pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)

@@ -198,9 +198,32 @@ def test_top_prints_the_ranking_with_the_bubble_among_it(run: Run, samples: Path
 def test_a_run_without_a_device_ranks_by_host_time_and_says_so(run: Run, samples: Path) -> None:
     run("add", samples / "traces" / "cpu" / "flux_eager_min.json.gz")
     out = run("top", "flux_eager_min", "--limit", "3").out
-    assert "has no device activity: ranked by host self time" in out
+    assert "no device activity was read of flux_eager_min-" in out
     assert "HostSelfTime (ms)" in out
     assert "aten::" in out
+
+
+@pytest.mark.parametrize(
+    ("category", "lost"),
+    [
+        ("kernel", "what is missing looks like idle time"),
+        ("cpu_op", "no device activity was read"),
+    ],
+)
+def test_top_says_that_a_file_ended_early(
+    run: Run, tmp_path: Path, category: str, lost: str
+) -> None:
+    event = {"ph": "X", "cat": category, "name": "a", "ts": 1, "dur": 2, "pid": 0, "tid": 7}
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps({"traceEvents": [event, event]}))
+    cut = tmp_path / "cut.json"
+    cut.write_text(whole.read_text()[:-10])
+    run("add", whole, cut)
+    assert run("top", "whole").err == ""
+    told = run("top", "cut")
+    assert told.code == 0
+    [run_id] = [run_id for run_id in ingest.Store(tmp_path / "store").run_ids() if "cut" in run_id]
+    assert told.err == f"warning: 1 file of {run_id} ended early or failed: {lost}\n"
 
 
 def test_queries_come_out_in_every_format(run: Run, samples: Path) -> None:

@@ -1,6 +1,6 @@
 """Regenerates what is made and not written: the data dictionary, and the README's output blocks.
 
-    python docs/generate.py          the data dictionary
+    python docs/generate.py          the data dictionary, and the keys of run.json
     python docs/generate.py TRACE    and the README, with the output that this trace gives
 
 A block of the README is fenced with ```console and begins with `$ ingest …`; what follows the
@@ -16,11 +16,14 @@ import tempfile
 from pathlib import Path
 
 import ingest
+from capture.run_json import KEYS
 from ingest import sql
 
 REPOSITORY = Path(__file__).parent.parent
 DICTIONARY = REPOSITORY / "docs" / "data_dictionary.md"
 README = REPOSITORY / "README.md"
+CAPTURE = REPOSITORY / "docs" / "capture.md"
+KEYS_HEAD = "| key | meaning |\n| --- | --- |\n"
 EXAMPLE = "h100_owlv2.json.gz"
 BLOCK = re.compile(r"```console\n\$ (ingest [^\n]*)\n.*?```", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d s\b")
@@ -49,6 +52,12 @@ def data_dictionary() -> str:
                 for column, meaning in documentation.columns.items()
             ]
     return "\n".join(lines) + "\n"
+
+
+def capture_page(text: str) -> str:
+    """`text` with the table at its end as `capture.run_json` has it."""
+    rows = [f"| {key} | {_cell(meaning)} |\n" for key, meaning in KEYS.items()]
+    return text.partition(KEYS_HEAD)[0] + KEYS_HEAD + "".join(rows)
 
 
 def readme(text: str, trace: Path) -> str:
@@ -84,8 +93,9 @@ def _types(store: Path) -> dict[tuple[str, str], str]:
 
 
 def main() -> None:
-    """Writes both files."""
+    """Writes them."""
     DICTIONARY.write_text(data_dictionary(), encoding="utf-8")
+    CAPTURE.write_text(capture_page(CAPTURE.read_text("utf-8")), encoding="utf-8")
     if len(sys.argv) > 1:
         README.write_text(readme(README.read_text("utf-8"), Path(sys.argv[1])), encoding="utf-8")
 

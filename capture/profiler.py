@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from capture import compilation, run_directory
 from capture.denoising import PIPELINES, denoising_steps
@@ -21,10 +20,7 @@ from capture.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.ranks import rank, world_size
 from capture.run_json import described
 from capture.schedule import Schedule
-from capture.trace_size import TraceSize
-
-if TYPE_CHECKING:
-    import torch
+from capture.trace import Trace
 
 ACTIVITIES = ("CPU", "GPU", "MEM")
 MAX_MEMORY_ENTRIES = 100_000
@@ -105,23 +101,26 @@ class Profiler:
         self._max_memory_entries = max_memory_entries
         self._hook_pipelines = hook_pipelines
         self._facts: dict[str, Any] = {}
-        self._profile: torch.profiler.profile | None = None
+        self._missing: dict[str, str] = {}
+        self._step_times_ns: list[int] = []
+        self._trace: Trace | None = None
+        self._recording = False
 
     def describe(self, **facts: Any) -> None:
         """Adds to what `run.json` will say, e.g. `model="flux"`; keys as in `capture.run_json`."""
         self._facts |= facts
 
     def step(self) -> None:
-        """Tells that a step has ended and the next one begins."""
-        if self.enabled:
+        """Tells that a step has ended and the next one begins; nothing outside of the body."""
+        if self._recording:
             self._end_step()
             self._begin_step()
 
     def key_averages(self, *args: Any, **kwargs: Any) -> Any:
         """The same as of torch's profiler, of the last trace. Raises CaptureError without one."""
-        if self._profile is None:
+        if self._trace is None:
             raise CaptureError("there is no trace to average")
-        return self._profile.key_averages(*args, **kwargs)
+        return self._trace.profile.key_averages(*args, **kwargs)
 
     def __enter__(self) -> Profiler:
         if not self.enabled:
@@ -132,28 +131,20 @@ class Profiler:
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
         self._rank, self._device = rank(), default_device()
         self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
-        self.began, self.step_num, self._cycles, self._discards = True, 0, 0, False
-        self._step_times_ns: list[int] = []
-        self._mark: torch.profiler.record_function | None = None
-        self._missing: dict[str, str] = {}
-        self._history = self._start_history()
+        self.step_num, self._step_times_ns, self._missing = 0, [], {}
         compilation.remember_all()
         with ExitStack() as around:
             self._tracker = around.enter_context(MemoryTracker())
+            self._history = self._start_history()
             around.enter_context(valid_labels())
             if self._hook_pipelines:
                 around.enter_context(denoising_steps(self._a_step))
             synchronize(self._device)
-            self._profile = self._make_profile()
-            if self._profile:
-                with _quiet():
-                    self._profile.start()
-            self._size = TraceSize(
-                self.schedule, self.options["with_stack"], self.options["record_shapes"]
-            )
-            self._began_ns, self._aside_ns = time.time_ns(), 0
-            self._started_ns = self._step_began_ns = _now_ns()
+            self._trace = self._start_trace()
             self._around = around.pop_all()
+        self.began = self._recording = True
+        self._began_ns = time.time_ns()
+        self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
         if not (self._hook_pipelines and PIPELINES in sys.modules):
             self._begin_step()
@@ -167,6 +158,7 @@ class Profiler:
     ) -> None:
         if not self.enabled:
             return
+        self._recording = False
         try:
             self._finish(error)
         except Exception as failure:
@@ -180,107 +172,84 @@ class Profiler:
             try:
                 self._dump_history()
             finally:
-                self._close_mark()
                 if error is None:
                     synchronize(self._device)
                 ended_ns = time.time_ns()
-                wall_time_ns = _now_ns() - self._started_ns - self._aside_ns
-                if self._profile:
-                    self._profile.stop()
-        if self._profile and not self._cycles:
+                wall_time_ns = time.perf_counter_ns() - self._started_ns
+                if self._trace:
+                    wall_time_ns -= self._trace.aside_ns
+                    self._trace.stop()
+        if self._trace and not self._trace.cycles:
             self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
         self._save_compile_log()
-        measured_ns = (self._began_ns, ended_ns)
-        facts = described(
-            {
-                "name": self.name,
-                "rank": self._rank,
-                "world_size": world_size(),
-                "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
-                "profiled_wall_time_ns": wall_time_ns,
-                "profiled_step_times_ns": self._step_times_ns,
-                "profiler": self._settings(),
-                "memory": self._tracker.peaks,
-                "compilation": compilation.summary(measured_ns),
-                "error": error and f"{type(error).__name__}: {error}".splitlines()[0],
-                "missing": self._missing | self._facts.pop("missing", {}),
+        measured = {
+            "name": self.name,
+            "rank": self._rank,
+            "world_size": world_size(),
+            "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
+            "profiled_wall_time_ns": wall_time_ns,
+            "profiled_step_times_ns": self._step_times_ns,
+            "profiler": {
+                "activities": sorted(self._activities()),
+                **self.options,
+                **vars(self.schedule),
             },
-            self._device,
-            self._facts,
-        )
+            "memory": self._tracker.peaks,
+            "compilation": compilation.summary((self._began_ns, ended_ns)),
+            "error": error and f"{type(error).__name__}: {error}".splitlines()[0],
+            "missing": self._missing | self._facts.pop("missing", {}),
+        }
+        facts = described(measured, self._device, self._facts)
         run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), facts)
         if self._rank == 0:
             run_directory.write_json(self.output_dir / "run.json", facts)
 
-    def _make_profile(self) -> torch.profiler.profile | None:
-        from torch.profiler import ProfilerActivity, profile, supported_activities
+    def _activities(self) -> set[str]:
+        """What is recorded, of what was asked for."""
+        wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities)
+        if self._device.type == "cpu" and "GPU" in wanted:
+            if self.activities and "gpu" not in self._missing:
+                self._lack("gpu", "torch finds no accelerator here: only the CPU is profiled")
+            wanted = wanted - {"GPU"} | {"CPU"}
+        return wanted
 
-        wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities) - {"MEM"}
-        if not wanted:
-            return None
+    def _start_trace(self) -> Trace | None:
+        from torch.profiler import ProfilerActivity, supported_activities
+
         here = set(supported_activities())  # type: ignore[no-untyped-call]
-        kinds = {ProfilerActivity.CPU} if "CPU" in wanted else set()
-        if "GPU" in wanted:
-            kinds |= here - {ProfilerActivity.CPU} if self._device.type != "cpu" else set()
-        if self.activities and "GPU" in wanted and self._device.type == "cpu":
-            self._lack("gpu", "torch finds no accelerator here: only the CPU is profiled")
-            kinds = {ProfilerActivity.CPU}
-        made = profile(
-            activities=kinds,
-            schedule=self.schedule.actions(),
-            on_trace_ready=self._save,
-            **self.options,
-        )
-        made.record_steps = (
-            False  # `_begin_step` does it, and knows where the steps of a loop begin
-        )
-        return made
+        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": here - {ProfilerActivity.CPU}, "MEM": set()}
+        activities = set().union(*(kinds[activity] for activity in self._activities()))
+        if not activities:
+            return None
+        trace = Trace(activities, self.options, self.schedule, self._path, self._written)
+        trace.start()
+        return trace
 
-    def _save(self, profile: torch.profiler.profile) -> None:
-        """Writes a trace: torch calls this at the end of each cycle."""
-        if self._discards:
-            return
+    def _path(self, cycle: int | None) -> Path:
         assert self.output_dir
-        self._cycles += 1
-        cycle = self._cycles if self.schedule.numbers_cycles else None
-        path = run_directory.trace_path(self.output_dir, self.name, self._rank, cycle)
-        with run_directory.appearing(path) as temporary:
-            profile.export_chrome_trace(str(temporary))
+        return run_directory.trace_path(self.output_dir, self.name, self._rank, cycle)
+
+    def _written(self, path: Path) -> None:
         self.trace_path = path
         if self._on_trace_ready:
             self._on_trace_ready(self)
 
     def _begin_step(self) -> None:
-        from torch.profiler import record_function
-
-        self._step_began_ns = _now_ns()
-        if self._profile:
-            self._mark = record_function(f"ProfilerStep#{self.step_num}")
-            self._mark.__enter__()  # type: ignore[no-untyped-call]
+        self._step_began_ns = time.perf_counter_ns()
+        if self._trace:
+            self._trace.mark(self.step_num)
 
     def _end_step(self) -> None:
-        self._step_times_ns.append(_now_ns() - self._step_began_ns)
-        self._close_mark()
-        self._size.check(self.step_num)
-        # The first step was recorded for a body without any, whatever the schedule says.
-        self._discards = self.step_num == 0 and not self.schedule.records(0)
-        between_ns = _now_ns()
-        if self._profile:
-            with _quiet():
-                self._profile.step()
-        self._aside_ns += _now_ns() - between_ns  # writing a trace takes longer than many steps
-        self._discards = False
+        self._step_times_ns.append(time.perf_counter_ns() - self._step_began_ns)
+        if self._trace:
+            self._trace.end_step(self.step_num)
         self.step_num += 1
-
-    def _close_mark(self) -> None:
-        if self._mark:
-            self._mark.__exit__(None, None, None)
-            self._mark = None
 
     @contextmanager
     def _a_step(self) -> Iterator[None]:
         """One denoising step of a pipeline."""
-        self._close_mark()
+        if self._trace:
+            self._trace.unmark()
         self._begin_step()
         try:
             yield
@@ -315,25 +284,9 @@ class Profiler:
         if not compilation.save_log(path):
             self._lack("compile_log", compilation.TOO_LATE)
 
-    def _settings(self) -> dict[str, Any]:
-        activities = self.activities or ["CPU", *(["GPU"] if self._device.type != "cpu" else [])]
-        return {"activities": activities, **self.options, **vars(self.schedule)}
-
     def _lack(self, what: str, why: str) -> None:
         self._missing[what] = why
         warn(why)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without torch's remarks on schedules, which are made as they were asked for."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
-
-
-def _now_ns() -> int:
-    return time.perf_counter_ns()
 
 
 class ProfilerContext(Profiler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -119,10 +120,30 @@ def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile) -> None:
     name = denoiser(pipeline)
     if name is None:
         raise CaptureError(f"{type(pipeline).__name__}: no transformer and no unet to compile")
+    check_compiler(pipeline.device.type)
     if pipeline.device.type == "cpu":
         compilation.name_cpu_kernels()
     getattr(pipeline, name).compile(mode=compiled.mode, fullgraph=compiled.fullgraph)
     compilation.remember_all()
+
+
+def check_compiler(device_type: str) -> None:
+    """Raise CaptureError where what Inductor compiles with is not installed."""
+    if device_type != "cpu":
+        if importlib.util.find_spec("triton") is None:
+            raise CaptureError(
+                "torch.compile needs Triton here; install it with: pip install triton"
+            )
+        return
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    try:
+        get_cpp_compiler()
+    except InvalidCxxCompiler as error:
+        raise CaptureError(
+            "torch.compile needs a C++ compiler on the CPU: install g++, or name one in CXX"
+        ) from error
 
 
 def check_sizes(pipeline: DiffusionPipeline, inputs: Inputs) -> None:

@@ -78,13 +78,9 @@ def test_the_compile_log_says_where_kernels_come_from(recompiled):
     assert "cpp_fused" in kernels  # named in the trace as well
 
 
-def test_eager_and_compiled_side_by_side(compiler, run_capture, tmp_path):
-    out = tmp_path / "both"
-    finished = run_capture("compare", "sd3", "--tiny", "--steps", "2", "--out", str(out))
+def test_eager_and_compiled_side_by_side(side_by_side):
+    eager, compiled = (captured.run for captured in side_by_side)
 
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout.splitlines() == [str(out / "eager"), str(out / "compiled")]
-    eager, compiled = (Captured.read(out / mode).run for mode in ("eager", "compiled"))
     assert (eager["mode"], compiled["mode"]) == ("eager", "compiled")
     assert compiled["compilation"]["compiled_in_measured_run"] == 0
     assert "compilation" not in eager

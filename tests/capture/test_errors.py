@@ -49,6 +49,20 @@ def test_options_that_mean_nothing_without_another_are_refused(run_capture, tmp_
     assert_one_line(run_capture("run", "--", str(tmp_path / "gone.py")), "gone.py", "no such file")
 
 
+def test_a_missing_compiler_says_what_to_install(capture_extra, monkeypatch, tmp_path):
+    from torch._inductor.cpp_builder import get_cpp_compiler
+
+    from capture.record import check_compiler
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    getattr(get_cpp_compiler, "cache_clear", lambda: None)()
+    with pytest.raises(CaptureError, match=r"install g\+\+"):
+        check_compiler("cpu")
+    with pytest.raises(CaptureError, match="pip install triton"):
+        check_compiler("cuda")
+
+
 @pytest.mark.parametrize("package", ["torch", "diffusers", "transformers"])
 def test_a_missing_package_says_what_to_install(package, capture_extra, run_capture, tmp_path):
     finished = run_capture("flux", "--tiny", "--out", str(tmp_path / "run"), absent=(package,))

@@ -43,6 +43,19 @@ def test_an_eager_run(captured: Captured, tmp_path):
     assert ok == 1
 
 
+def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured], tmp_path):
+    store = ingest.Store(tmp_path / "store")
+    for captured in side_by_side:
+        store.add(captured.directory)
+
+    rows = ingest.connect(store.path).sql("""
+        SELECT runs.mode, count(*) FILTER (WHERE ops.name LIKE 'Torch-Compiled%') > 0,
+            count(*) FILTER (WHERE ops.name LIKE '%cpp_fused%') > 0, count(DISTINCT ops.step)
+        FROM ops JOIN runs USING (run_id) GROUP BY runs.mode ORDER BY runs.mode
+    """)
+    assert rows.fetchall() == [("compiled", True, True, 2), ("eager", False, False, 2)]
+
+
 def test_a_compiled_run_that_compiled_again(recompiled: Captured, tmp_path):
     connection = added(recompiled.directory, tmp_path / "store")
 

@@ -1,0 +1,108 @@
+"""Traces of torch's profiler: the steps marked in them, and the files they become."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capture.run_directory import appearing
+from capture.schedule import Schedule
+from capture.trace_size import TraceSize
+
+if TYPE_CHECKING:
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+
+class Trace:
+    """Records, from `start` to `stop`, the steps that the schedule asks for.
+
+    Each cycle's trace goes to `path(cycle)`, with None for the only one; then `on_ready` is called
+    with the path. `cycles` counts them. `aside_ns` is the time spent between steps on starting,
+    ending and writing traces, which takes longer than many steps.
+    """
+
+    def __init__(
+        self,
+        activities: set[ProfilerActivity],
+        options: dict[str, Any],
+        schedule: Schedule,
+        path: Callable[[int | None], Path],
+        on_ready: Callable[[Path], object],
+    ) -> None:
+        from torch.profiler import profile
+
+        self.cycles = 0
+        self.aside_ns = 0
+        self._schedule = schedule
+        self._path = path
+        self._on_ready = on_ready
+        self._options = options
+        self._discards = False
+        self._mark: record_function | None = None
+        self.profile = profile(
+            activities=activities,
+            schedule=schedule.actions(),
+            on_trace_ready=self._save,
+            **options,
+        )
+        self.profile.record_steps = False  # ours begin with a pipeline's loop, not right away
+
+    def start(self) -> None:
+        """Begins to record."""
+        with _quiet():
+            self.profile.start()
+        self._size = TraceSize(
+            self._schedule, self._options["with_stack"], self._options["record_shapes"]
+        )
+
+    def stop(self) -> None:
+        """Ends the recording, and writes what has been recorded."""
+        self.unmark()
+        self.profile.stop()
+
+    def mark(self, step: int) -> None:
+        """Begins the range that marks the step."""
+        from torch.profiler import record_function
+
+        self._mark = record_function(f"ProfilerStep#{step}")
+        self._mark.__enter__()  # type: ignore[no-untyped-call]
+
+    def unmark(self) -> None:
+        """Ends the range, if there is one."""
+        if self._mark:
+            self._mark.__exit__(None, None, None)
+            self._mark = None
+
+    def end_step(self, step: int) -> None:
+        """Moves on in the schedule."""
+        self.unmark()
+        self._size.check(step)
+        began_ns = time.perf_counter_ns()
+        # The first step was recorded for a body without any, whatever the schedule says.
+        self._discards = step == 0 and not self._schedule.records(0)
+        with _quiet():
+            self.profile.step()
+        self._discards = False
+        self.aside_ns += time.perf_counter_ns() - began_ns
+
+    def _save(self, profile: profile) -> None:
+        """Writes a trace: torch calls this at the end of each cycle."""
+        if self._discards:
+            return
+        self.cycles += 1
+        path = self._path(self.cycles if self._schedule.numbers_cycles else None)
+        with appearing(path) as temporary:
+            profile.export_chrome_trace(str(temporary))
+        self._on_ready(path)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch's remarks on schedules, which are made as they were asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield

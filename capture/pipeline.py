@@ -95,12 +95,12 @@ def summary(run: dict[str, Any]) -> list[str]:
     if profiled_ns := run.get("profiled_wall_time_ns"):
         lines.append(f"{_seconds(profiled_ns)} profiled, on {run['device_name']}")
     if did := run.get("compilation"):
-        times = len(did["compilations"])
+        number = len(did["compilations"])
         lines.append(
-            f"{times} compilations, {did['seconds']:.1f} s, {did['recompiles']} of them again"
+            f"{number} compilations in {did['seconds']:.1f} s, {did['recompiles']} recompilations"
         )
         lines += [
-            f"compiled again inside the measured run: {compilation['reason']}"
+            f"compiled inside the measured run: {compilation['reason'] or 'the first time'}"
             for compilation in did["compilations"]
             if compilation["in_measured_run"]
         ]

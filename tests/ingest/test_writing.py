@@ -16,8 +16,8 @@ def test_events_written_slice_by_slice_are_the_same(
 ) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    for rank in range(3):
-        shutil.copy(samples / "traces" / "cpu_only.json.gz", run / f"rank{rank}.json.gz")
+    for trace in (samples / "traces").glob("two_rank_rank*.json.gz"):
+        shutil.copy(trace, run)
     at_once, sliced = ingest.Store(tmp_path / "at once"), ingest.Store(tmp_path / "sliced")
     at_once.add(run)
     monkeypatch.setattr(writing, "SLICE_ROWS", 1)  # or as few as share a range: those of a file
@@ -27,5 +27,5 @@ def test_events_written_slice_by_slice_are_the_same(
         ingest.connect(store.path).sql(ROWS).fetchall() for store in (at_once, sliced)
     )
 
-    assert len(expected) == 3 * 16
+    assert len(expected) > 10_000
     assert found == expected

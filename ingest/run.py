@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,7 @@ AFTER_NESTING = (
 class RunLabels:
     """What the user says of a run; it goes before what the run says of itself.
 
-    Without `keep_metadata`, what looks like one is redacted wherever the run's files hold it.
+    Without `keep_metadata`, what looks like a secret is redacted, here and in the run's files.
     """
 
     name: str | None = None
@@ -61,6 +61,14 @@ class RunLabels:
     mode: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     keep_metadata: bool = False
+
+    def without_secrets(self) -> "RunLabels":
+        """The labels as they may be stored."""
+        if self.keep_metadata:
+            return self
+        return replace(
+            self, name=redact(self.name), model=redact(self.model), tags=redact(self.tags)
+        )
 
 
 def write_run(

@@ -129,7 +129,7 @@ class Store:
         written; the store is then as it was.
         """
         began = time.perf_counter()
-        labels = labels or RunLabels()
+        labels = (labels or RunLabels()).without_secrets()
         with self._workplace() as place:
             run = read_run_input(Path(path))
             if existing := self._with_content(run):

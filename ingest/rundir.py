@@ -10,7 +10,7 @@ from typing import Any
 from ingest.description import MOST_RANKS
 from ingest.errors import ProfileError
 from ingest.formats.files import kind_of, sha256
-from ingest.formats.json_text import without_lone_surrogates
+from ingest.formats.json_text import nests_deeper, without_lone_surrogates
 from ingest.source import Source
 
 RUN_JSON = "run.json"
@@ -129,6 +129,8 @@ def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
         try:
             text = source.path.read_text(encoding="utf-8-sig")
             description = json.loads(without_lone_surrogates(text))
+            if nests_deeper(description):
+                raise RecursionError("nested too deep")
         except (ValueError, RecursionError) as error:
             raise ProfileError(f"{source.path}: not valid JSON: {error}") from error
         if not isinstance(description, dict):

@@ -115,6 +115,32 @@ def test_a_last_event_that_is_damaged_hides_no_metadata(add: Add) -> None:
     assert source.metadata == {"traceName": "t", "baseTimeNanoseconds": BASE}
 
 
+@pytest.mark.parametrize("after", [AFTER, "}"])
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize(
+    ("damage", "is_kept"),
+    [
+        ('"args": {"x": nan, "y": -inf}', True),
+        ('"args": {"x": [1, ], "y": 1,}', True),
+        ('"dur": 3,', True),
+        ('"args": {"x": }', False),
+        ('"args": {"x": [1}', False),
+        ('"args": {"x": {"y": 1}', False),
+        ('"args": {"x": "abc}', False),
+    ],
+)
+def test_an_event_is_judged_the_same_at_each_place(
+    damage: str, is_kept: bool, place: int, after: str, add: Add
+) -> None:
+    parts = [A, B, C]
+    parts.insert(place, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
+    source = add(f'{{"traceEvents": [{", ".join(parts)}]{after}')
+    counted = {"complete": 4} if is_kept else {"complete": 3, "not valid JSON": 1}
+    assert (source.status, named(source)) == ("ok", counted)
+    assert len(source.warnings) == (not is_kept)
+    assert source.metadata.get("traceName", "t") == "t"
+
+
 @pytest.mark.parametrize("size", [17, 100])
 def test_an_event_beyond_all_measure_costs_only_itself(size: int, add: Add) -> None:
     long = json.dumps(x("long", args={"text": "x" * (size << 20)}))
@@ -134,6 +160,23 @@ def test_depth_beyond_all_measure_breaks_nothing(where: str, add: Add) -> None:
     source = add(text)
     assert (source.status, source.complete) == ("ok", 3)
     assert source.metadata["baseTimeNanoseconds"] == BASE
+
+
+@pytest.mark.parametrize("depth", [100, 300, 500, 700, 900, 1100, 5000])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_metadata_of_any_depth_breaks_nothing(
+    opening: str, closing: str, depth: int, add: Add
+) -> None:
+    deep = opening * depth + "0" + closing * depth
+    around = f'"baseTimeNanoseconds": {BASE}, "deep": {deep}'
+    for text in (
+        f'{{{around}, "traceEvents": [{A}, {B}]}}',
+        f'{{"traceEvents": [{A}, {B}], {around}}}',
+    ):
+        source = add(text)
+        assert (source.status, source.complete) == ("ok", 2)
+        assert source.metadata["baseTimeNanoseconds"] == BASE
+        assert bool(source.warnings) == ("deep" not in source.metadata) == (depth > 200)
 
 
 @pytest.mark.parametrize(

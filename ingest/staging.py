@@ -10,9 +10,9 @@ from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto import KinetoTrace
 from ingest.formats.pieces import PIECE_SCHEMA
-from ingest.mend import count, mend, parse
+from ingest.mend import mend, parse
 from ingest.redact import IN_NAME, SUSPECT, redact_json, redact_text
-from ingest.source import Source
+from ingest.source import Source, count
 
 REDACTED_ROWS = 10_000
 TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets

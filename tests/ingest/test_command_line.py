@@ -113,7 +113,7 @@ def test_good_files_are_added_beside_bad_ones(run: Run, samples: Path, tmp_path:
     result = run("add", bad, good, missing)
     assert result.code == 1
     assert result.err.splitlines() == [
-        f"error: {bad}: not a profiler trace",
+        f"error: {bad}: neither a JSON object nor an array: not a profiler trace",
         f"error: {missing}: no such file or directory",
     ]
     assert result.out.startswith("cpu_only-")
@@ -145,7 +145,7 @@ def test_several_processes_share_the_runs(samples: Path, tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr == f"error: {bad}: not a profiler trace\n"
+    assert done.stderr == f"error: {bad}: empty file\n"
     assert [run_id.rpartition("-")[0] for run_id in store.run_ids()] == names
 
 

@@ -146,7 +146,7 @@ def test_ranks_come_from_content_then_name_then_place(traces: Any, tmp_path: Pat
     directory.mkdir()
     for name, rank in (("a.json", 5), ("b_rank-3.json", None), ("c.json", None), ("d.json", None)):
         info = f'"distributedInfo": {{"rank": {rank}}}, ' if rank is not None else ""
-        (directory / name).write_text(f'{{{info}"traceEvents": [{event}]}}')
+        (directory / name).write_text(f'{{{info}"traceEvents": [{event}], "n": "{name}"}}')
     store = ingest.Store(tmp_path / "store")
     store.add(directory)
     rows = ingest.connect(store.path).sql("SELECT rank FROM sources ORDER BY source_id").fetchall()

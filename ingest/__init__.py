@@ -5,19 +5,17 @@
 >>> connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
 """
 
-import tempfile
-import uuid
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import duckdb
-
-from ingest.catalog import create_views
-from ingest.console import Console, Result
-from ingest.errors import IngestError, QueryError
-from ingest.reading import settled
-from ingest.run import RunLabels
-from ingest.sql import tables
-from ingest.store import Store, default_store
+if TYPE_CHECKING:
+    from ingest.connection import connect
+    from ingest.console import Console, Result
+    from ingest.errors import IngestError, QueryError
+    from ingest.reading import settled
+    from ingest.run import RunLabels
+    from ingest.sql import tables
+    from ingest.store import Store, default_store
 
 __all__ = [
     "Console",
@@ -32,15 +30,26 @@ __all__ = [
     "tables",
 ]
 
+_MODULES = {
+    "Console": "console",
+    "IngestError": "errors",
+    "QueryError": "errors",
+    "Result": "console",
+    "RunLabels": "run",
+    "Store": "store",
+    "connect": "connection",
+    "default_store": "store",
+    "settled": "reading",
+    "tables": "sql",
+}
 
-def connect(store: str | Path | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection, in memory, with every table and view of the store.
 
-    Without `store`: `TRACEHOUSE_STORE`, else `./store`. A store that does not exist is created
-    empty. Raises StoreError where that is not possible.
-    """
-    opened = Store(store or default_store())
-    spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"  # made if needed
-    connection = duckdb.connect(config={"temp_directory": str(spill)})
-    create_views(connection, opened.path)
-    return connection
+def __dir__() -> list[str]:
+    return __all__
+
+
+def __getattr__(name: str) -> Any:
+    """Each name is imported when it is asked for: the command can heed Ctrl-C before that."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -72,6 +72,9 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     failed = [source for source in outcome.sources if source.status == "failed"]
     for source in failed:
         say_error(source.warnings[0])
+    for source in outcome.sources:
+        if source.status == "truncated":  # kept, and no failure
+            print(printable(f"{source.path}: truncated: {source.warnings[0]}"), file=sys.stderr)
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:

@@ -1,245 +1,46 @@
-"""The command `ingest`: thin commands over what the package offers to any program."""
+"""The entry of the command `ingest`: its signals, its streams, and what becomes of errors."""
 
+import errno
 import io
+import os
 import sys
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any
 
-import duckdb
-import typer
-
-from ingest import connect
-from ingest.account import account_of_adding, say_error
-from ingest.errors import IngestError, QueryError
-from ingest.interrupts import interruptible
-from ingest.output import printable, results, table, write_query
-from ingest.reading import settled
-from ingest.run import RunLabels
-from ingest.sql import macros, tables, views
-from ingest.store import Store, default_store
-from ingest.top import damage
-from ingest.top import top as ranking_tables
-
-app = typer.Typer(
-    help="Profiles in, one queryable store out.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="The store; else TRACEHOUSE_STORE, else ./store."),
-]
-RunArgument = Annotated[str, typer.Argument(help="A run's id, its beginning, or its name.")]
-
-
-class Mode(StrEnum):
-    """How a model was run."""
-
-    eager = "eager"
-    compiled = "compiled"
-
-
-class Level(StrEnum):
-    """What a ranking counts by."""
-
-    op = "op"
-    leaf = "leaf"
-    kernel = "kernel"
-
-
-class Format(StrEnum):
-    """How a query's result is written."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
-
-
-@app.command()
-def add(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Run directories or single traces.", readable=False)
-    ],
-    store: StoreOption = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
-    mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="K=V; may be given often.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that share the runs.")] = 1,
-    keep_metadata: Annotated[
-        bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
-) -> None:
-    """Add profiles to the store: each path becomes a run."""
-    labels = RunLabels(name, model, mode and mode.value, _tags(tag or []), keep_metadata)
-    if not account_of_adding(Store(store or default_store()), paths, labels, jobs, as_json):
-        raise typer.Exit(1)
-
-
-@app.command("list")
-def list_runs(store: StoreOption = None) -> None:
-    """List the runs of the store, newest first."""
-    write_query(
-        connect(_open(store).path),
-        """
-        SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
-            round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %", started_at
-        FROM run_overview ORDER BY ingested_at DESC, run_id
-        """,
-    )
-
-
-@app.command()
-def show(run: RunArgument, store: StoreOption = None) -> None:
-    """Show a run: where it comes from, its files, its devices."""
-    opened = _open(store)
-    run_id, connection = opened.find(run), connect(opened.path)
-
-    def rows(query: str) -> list[tuple[Any, ...]]:
-        return settled(lambda: connection.execute(query, [run_id]).fetchall())
-
-    for row in rows(
-        """
-        SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
-            array_to_string(list_transform(
-                map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
-            ), ', ') AS tags, ranks, devices, events, activities
-        FROM run_overview WHERE run_id = $1
-        """
-    ):
-        names = [column[0] for column in connection.description]
-        results().print(table(("", "run"), zip(names, row, strict=True)))
-    for path, line, warnings in rows(
-        """
-        SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
-            format('{:,} bytes', bytes), format('{:,} events', events),
-            format('{:,} rows', complete),
-            nullif(array_to_string(list_transform(
-                map_entries(other), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
-            ), ', '), ''),
-            'dropped: ' || nullif(array_to_string(list_transform(
-                map_entries(dropped), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
-            ), ', '), '')), warnings
-        FROM sources WHERE run_id = $1 ORDER BY source_id
-        """
-    ):
-        for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
-            print(printable(said))
-    write_query(
-        connection,
-        """
-        SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
-            round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
-        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
-        """,
-        [run_id],
-    )
-
-
-@app.command()
-def remove(
-    run: Annotated[str, typer.Argument(help="A run's whole id, or its name.")],
-    store: StoreOption = None,
-) -> None:
-    """Remove a run from the store, whole and at once."""
-    opened = _open(store)
-    run_id = opened.find_exactly(run)
-    opened.remove(run_id)
-    results().print(f"removed {run_id}", markup=False)
-
-
-@app.command()
-def schema(
-    name: Annotated[str | None, typer.Argument(help="A table, view or macro.")] = None,
-    store: StoreOption = None,
-) -> None:
-    """Describe the tables, views and macros, or the columns of one."""
-    connection = connect(_open(store).path)
-    if name is None:
-        write_query(
-            connection,
-            "SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal UNION ALL "
-            "SELECT function_name AS name, comment FROM duckdb_functions() "
-            "WHERE function_type = 'table_macro' AND NOT internal ORDER BY name",
-        )
-        return
-    documented = {file.name: file.documentation for file in (*tables(), *views(), *macros())}
-    if name not in documented:
-        raise QueryError(f"{name}: no such table, view or macro; see `ingest schema`")
-    if name in {macro.name for macro in macros()}:
-        results().print(table(("column", "comment"), documented[name].columns.items()))
-        return
-    write_query(
-        connection,
-        "SELECT column_name AS column, data_type AS type, comment FROM duckdb_columns() "
-        "WHERE table_name = $1 ORDER BY column_index",
-        [name],
-    )
-
-
-@app.command()
-def sql(
-    query: Annotated[str, typer.Argument(help="A query over the tables and views.")],
-    output_format: Annotated[Format, typer.Option("--format", help="Of the result.")] = (
-        Format.table
-    ),
-    store: StoreOption = None,
-) -> None:
-    """Run a query and write its result to stdout."""
-    connection = connect(_open(store).path)
-    write_query(connection, query, output_format=output_format.value)
-
-
-@app.command()
-def top(
-    run: RunArgument,
-    by: Annotated[Level, typer.Option(help="Outermost op, innermost op or kernel.")] = Level.op,
-    limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
-    store: StoreOption = None,
-) -> None:
-    """Rank a run's operators or kernels by device time, idle time among them."""
-    opened = _open(store)
-    console = results()
-    run_id, connection = opened.find(run), connect(opened.path)
-    if said := settled(lambda: damage(connection, run_id)):
-        print(f"warning: {said}", file=sys.stderr)
-    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
-        console.print(part)
-
-
-def _open(path: Path | None) -> Store:
-    """The store to work on; says so when there was none."""
-    wanted = path or default_store()
-    if not wanted.exists():
-        print(f"{wanted}: a new, empty store", file=sys.stderr)
-    return Store(wanted)
-
-
-def _tags(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if "=" not in pair:
-            raise typer.BadParameter(f"{pair}: a tag is written KEY=VALUE", param_hint="--tag")
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+from ingest.interrupts import ending, interruptible
 
 
 def main() -> None:
     """Entry point: errors for the user become one line on stderr and an exit code."""
+    with ending():  # the imports take a third of a second, in which there is nothing to tidy up
+        import duckdb
+
+        from ingest.account import say_error
+        from ingest.commands import app
+        from ingest.errors import IngestError
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a name
     with interruptible() as received:
         try:
-            app()
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
         except BaseException as error:
             if received:
                 print(f"error: stopped ({received[0].name})", file=sys.stderr)
                 sys.exit(128 + received[0])
-            if not isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
+            if isinstance(error, OSError) and not error.filename:  # writing: stdout has no name
+                _leave_stdout()
+                if error.errno != errno.EPIPE:
+                    say_error(f"stdout: {error.strerror}")
+            elif isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
+                say_error(error)
+            else:
                 raise
-            say_error(error)
             sys.exit(1)
+
+
+def _leave_stdout() -> None:
+    """Python would try once more to write what is left, and complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

@@ -1,8 +1,9 @@
 """Ctrl-C and SIGTERM: both end a command in order, and neither gets lost."""
 
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -21,15 +22,33 @@ def interruptible() -> Iterator[list[signal.Signals]]:
         received.append(signal.Signals(number))
         raise KeyboardInterrupt
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as in the background of a shell's script
-            signal.signal(number, receive)
-    try:
+    with _handled_by(receive):
         yield received
-    finally:
-        for number, handler in before.items():
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Within, both end the process at once: for its start, when nothing is to be put in order."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        os.write(2, f"error: stopped ({signal.Signals(number).name})\n".encode())
+        os._exit(128 + number)
+
+    with _handled_by(end):
+        yield
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        if before[number] is not signal.SIG_IGN:  # as in the background of a shell's script
             signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in SIGNALS:
+            signal.signal(number, before[number])
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ingest.formats.files import Content
 from ingest.formats.json_text import EVENT_START
 from ingest.formats.kineto import KinetoTrace
 from ingest.formats.pieces import LONG_PIECE, PIECE_SCHEMA
-from ingest.source import Source
+from ingest.source import Source, count
 
 PAGE = 100_000
 MEMORY_FOR_LONG_EVENTS = "4GB"
@@ -50,15 +50,10 @@ def mend(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTra
         f"{count(events, 'event')} repaired: {fault}" for fault, events in mending.repaired.items()
     ]
     source.warnings += [
-        f"{count(pieces)} of traceEvents left out: {reason}, "
+        f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
         f"the first at byte {mending.first_dropped[reason]:,}"
         for reason, pieces in mending.dropped.items()
     ]
-
-
-def count(number: int, noun: str = "piece") -> str:
-    """The number with its noun, in the singular where it is one."""
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 class Mending:

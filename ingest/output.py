@@ -27,7 +27,7 @@ GAP = "   "  # between two columns
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
 MOST_ROWS = 1_000
 LONGEST_CELL = 4_000
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 diagnostics = Console(stderr=True)
 

@@ -9,13 +9,14 @@ from ingest.description import MOST_RANKS, base_ns, world_size
 from ingest.source import Source
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+CYCLE_NAME = re.compile(r"(.+)\.\d{10,}\.pt\.trace\.json(\.gz)?")  # of a process: torch's names
 MOST_NAMED = 5
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     """Gives each trace its rank and its clock, for the SQL too, and warns of what is odd."""
     assign_ranks(sources)
-    traces = [source for source in sources if source.kind == "kineto"]
+    traces = [source for source in sources if source.is_trace]
     for source in traces:
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
@@ -29,18 +30,32 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
 
 
 def assign_ranks(sources: list[Source]) -> None:
-    """Gives each trace its rank: from its content, its file's name, its place, or any free one."""
-    traces = [source for source in sources if source.kind == "kineto"]
-    for source in traces:
-        source.rank = _own_rank(source)
-    taken = {source.rank for source in traces}
-    for place, source in enumerate(traces):
-        if source.rank is None:
-            free = (rank for rank in chain([place], count()) if rank not in taken)
-            source.rank = next(free)
-            taken.add(source.rank)
-            if len(traces) > 1:
-                source.warnings.append(f"says no rank: taken for rank {source.rank}")
+    """Gives each trace its rank: from its content, its file's name, its place, or any free one.
+
+    The cycles of a profiler that runs again and again are files of one process, and so of one rank.
+    """
+    processes: dict[str, list[Source]] = {}
+    for source in sources:
+        if source.is_trace:
+            source.rank = _own_rank(source)
+            processes.setdefault(_process(source), []).append(source)
+    taken = {source.rank for cycles in processes.values() for source in cycles}
+    for place, cycles in enumerate(processes.values()):
+        unknown = [source for source in cycles if source.rank is None]
+        known = (source.rank for source in cycles if source.rank is not None)
+        free = (rank for rank in chain([place], count()) if rank not in taken)
+        rank = next(chain(known, free))
+        taken.add(rank)
+        for source in unknown:
+            source.rank = rank
+            if len(processes) > 1 and len(unknown) == len(cycles):
+                source.warnings.append(f"says no rank: taken for rank {rank}")
+
+
+def _process(source: Source) -> str:
+    """What the traces of one process have in common, and those of no other."""
+    named = CYCLE_NAME.fullmatch(source.path.name)
+    return named[1] if named else str(source.path)
 
 
 def _own_rank(source: Source) -> int | None:
@@ -68,22 +83,22 @@ def _say_ranks(traces: list[Source]) -> None:
 
 
 def _say_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
-    """Ranks of one run overlap in time; where one does not, it has another clock."""
-    spans = {
-        source_id: (first, last)
-        for source_id, first, last in connection.execute(
-            "SELECT source_id, min(base_ns + relative_ns), max(base_ns + relative_ns + dur_ns) "
-            "FROM staged INNER JOIN staged_sources USING (source_id) WHERE side IS NOT NULL "
-            "GROUP BY source_id"
-        ).fetchall()
-    }
+    """Processes of one run overlap in time; where one does not, it has another clock."""
+    processes = {source.source_id: _process(source) for source in traces}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for source_id, first, last in connection.execute(
+        "SELECT source_id, min(base_ns + relative_ns), max(base_ns + relative_ns + dur_ns) "
+        "FROM staged INNER JOIN staged_sources USING (source_id) WHERE side IS NOT NULL "
+        "GROUP BY source_id"
+    ).fetchall():
+        spans.setdefault(processes[source_id], []).append((first, last))
     has_base = [source for source in traces if "baseTimeNanoseconds" in source.metadata]
     for source in traces:
         if has_base and "baseTimeNanoseconds" not in source.metadata:
             source.warnings.append("has no baseTimeNanoseconds, which other files of the run have")
-        first, last = spans.get(source.source_id, (None, None))
-        others = [span for source_id, span in spans.items() if source_id != source.source_id]
-        if first is not None and others and all(last < a or b < first for a, b in others):
+        own = spans.get(processes[source.source_id], [])
+        others = [span for process in spans.values() if process is not own for span in process]
+        if own and others and all(b < c or d < a for a, b in own for c, d in others):
             source.warnings.append(
                 "overlaps in time with no other file of the run: its clock may be another"
             )

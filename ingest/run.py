@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,7 @@ AFTER_NESTING = (
 class RunLabels:
     """What the user says of a run; it goes before what the run says of itself.
 
-    Without `keep_metadata`, what looks like one is redacted wherever the run's files hold it.
+    Without `keep_metadata`, what looks like a secret is redacted, here and in the run's files.
     """
 
     name: str | None = None
@@ -61,6 +61,14 @@ class RunLabels:
     mode: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     keep_metadata: bool = False
+
+    def without_secrets(self) -> "RunLabels":
+        """The labels as they may be stored."""
+        if self.keep_metadata:
+            return self
+        return replace(
+            self, name=redact(self.name), model=redact(self.model), tags=redact(self.tags)
+        )
 
 
 def write_run(
@@ -103,7 +111,7 @@ def _stage(
     progress: Callable[[int], None] | None,
     keep_metadata: bool,
 ) -> None:
-    traces = [source for source in sources if source.kind == "kineto"]
+    traces = [source for source in sources if source.is_trace]
     failures: list[ProfileError] = []
     read_bytes = 0
     for source in traces:
@@ -171,7 +179,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
 def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
-    traces = sum(source.kind == "kineto" for source in run.sources)
+    ranks = len({source.rank for source in run.sources if source.is_trace})
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
         "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
@@ -183,7 +191,7 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
             said.get("framework", "pytorch"),
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),
-            said.get("world_size") or world_size(metadata) or traces,
+            said.get("world_size") or world_size(metadata) or ranks,
             started_at(connection, said),
             datetime.now(UTC).replace(tzinfo=None),
             list(tags),

@@ -10,10 +10,12 @@ from typing import Any
 from ingest.description import MOST_RANKS
 from ingest.errors import ProfileError
 from ingest.formats.files import kind_of, sha256
-from ingest.formats.json_text import without_lone_surrogates
+from ingest.formats.json_text import nests_deeper, without_lone_surrogates
 from ingest.source import Source
 
 RUN_JSON = "run.json"
+RANK_JSON = re.compile(r"rank\d+\.json")  # beside run.json: the same keys, said by one rank
+TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 RUN_JSON_LIMIT = 1 << 20
 LINK_OUT = "a link out of the directory, not followed"
 PROFILE_SUFFIXES = re.compile(r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|\.gz$")
@@ -69,10 +71,11 @@ def read_run_input(path: Path) -> RunInput:
         files = _files(path)
         directory = path if path.is_dir() else None
         sources = [_source(number, file, directory) for number, file in enumerate(files)]
+        _skip_copies(sources)
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
-    if not any(source.kind == "kineto" for source in sources):
+    if not any(source.is_trace for source in sources):
         for source in sources:
             if source.status == "failed":
                 raise ProfileError(source.warnings[0])
@@ -98,13 +101,22 @@ def _source(number: int, file: Path, directory: Path | None) -> Source:
     try:
         if directory and (reason := _not_followed(file, directory)):
             return Source(number, file, "other", 0, "", status="skipped", warnings=[reason])
-        kind = "run_json" if file.name == RUN_JSON else kind_of(file)
+        kind, fault = ("run_json", "") if file.name == RUN_JSON else kind_of(file)
         source = Source(number, file, kind, file.stat().st_size, sha256(file))
+        if kind == "other" and not fault and _is_of_a_rank(file):
+            source.metadata = _json_object(file)
+            source.kind = "run_json"
+            return source
     except OSError as error:
         source = Source(number, file, "other", 0, "", status="failed")
         source.warnings.append(f"{file}: {error.strerror or error}")
         return source
-    if kind not in ("kineto", "run_json"):
+    except ProfileError as error:
+        fault = str(error).removeprefix(f"{file}: ")
+    if fault and (TRACE_NAME.search(file.name) or not directory):
+        source.status = "failed"
+        source.warnings.append(f"{file}: {fault}")
+    elif kind not in ("kineto", "run_json"):
         source.status = "skipped"
         source.warnings.append(
             "not a profile" if kind == "other" else f"{kind} files are not read yet"
@@ -120,19 +132,38 @@ def _not_followed(file: Path, directory: Path) -> str | None:
     return None if target.is_file() else "not a regular file"
 
 
+def _is_of_a_rank(file: Path) -> bool:
+    return bool(RANK_JSON.fullmatch(file.name)) and file.with_name(RUN_JSON).exists()
+
+
+def _skip_copies(sources: list[Source]) -> None:
+    """Of the same content only one is read, and that a file rather than a link to it."""
+    first: dict[str, Source] = {}
+    for source in sorted(sources, key=lambda source: source.path.is_symlink()):
+        if source.is_trace and first.setdefault(source.sha256, source) is not source:
+            source.status = "skipped"
+            source.warnings.append(f"the same content as {first[source.sha256].path.name}")
+
+
+def _json_object(file: Path) -> dict[str, Any]:
+    if file.stat().st_size > RUN_JSON_LIMIT:
+        raise ProfileError(f"{file}: longer than {RUN_JSON_LIMIT:,} bytes")
+    try:
+        found = json.loads(without_lone_surrogates(file.read_text(encoding="utf-8-sig")))
+        if nests_deeper(found):
+            raise RecursionError("nested too deep")
+    except (ValueError, RecursionError) as error:
+        raise ProfileError(f"{file}: not valid JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ProfileError(f"{file}: not a JSON object")
+    return found
+
+
 def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
     for source in sources:
-        if source.kind != "run_json" or not path.is_dir():
+        if source.path.name != RUN_JSON or source.status != "ok" or not path.is_dir():
             continue
-        if source.bytes > RUN_JSON_LIMIT:
-            raise ProfileError(f"{source.path}: longer than {RUN_JSON_LIMIT:,} bytes")
-        try:
-            text = source.path.read_text(encoding="utf-8-sig")
-            description = json.loads(without_lone_surrogates(text))
-        except (ValueError, RecursionError) as error:
-            raise ProfileError(f"{source.path}: not valid JSON: {error}") from error
-        if not isinstance(description, dict):
-            raise ProfileError(f"{source.path}: not a JSON object")
+        description = _json_object(source.path)
         for key, kind in DESCRIPTION_TYPES.items():
             if not isinstance(description.get(key), kind | None):
                 raise ProfileError(f"{source.path}: {key} must be {kind.__name__}")
@@ -146,7 +177,7 @@ def _nothing_to_read(path: Path, sources: list[Source]) -> str:
     if not path.is_dir():
         kind = sources[0].kind
         if kind == "other" or kind == "run_json":
-            return f"{path}: not a profiler trace"
+            return f"{path}: no traceEvents: not a profiler trace"
         return f"{path}: {kind} files are not read yet"
     if any(source.warnings == [LINK_OUT] for source in sources):
         return f"{path}: no profiler trace in this directory; links out of it are not followed"

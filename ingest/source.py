@@ -5,6 +5,11 @@ from pathlib import Path
 from typing import Any
 
 
+def count(number: int, noun: str) -> str:
+    """The number with its noun, in the singular where it is one."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 @dataclass
 class Source:
     """An input file of a run, as table `sources` will tell it."""
@@ -25,16 +30,21 @@ class Source:
     metadata: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
 
+    @property
+    def is_trace(self) -> bool:
+        """Whether it holds events that belong to the run."""
+        return self.kind == "kineto" and self.status != "skipped"
+
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
-        if self.kind != "kineto":
+        if not self.is_trace:
             return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
         said = "; ".join(self.warnings)
         return (
-            f"{self.path.name}: rank {self.rank}, {self.events or 0:,} events, "
+            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, 'event')}, "
             f"{megabytes:.1f} MB of JSON, read in {self.seconds or 0:.1f} s, "
-            f"{self.complete or 0:,} rows, {self.status}" + (f" ({said})" if said else "")
+            f"{count(self.complete or 0, 'row')}, {self.status}" + (f" ({said})" if said else "")
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto import KinetoTrace
 from ingest.formats.pieces import PIECE_SCHEMA
-from ingest.mend import count, mend, parse
+from ingest.mend import mend, parse
 from ingest.redact import IN_NAME, SUSPECT, redact_json, redact_text
-from ingest.source import Source
+from ingest.source import Source, count
 
 REDACTED_ROWS = 10_000
+TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets
 
 
 def stage_trace(
@@ -25,7 +26,7 @@ def stage_trace(
 ) -> None:
     """Reads a Kineto trace into table `staged` and fills in what `source` says of it.
 
-    Without `keep_metadata`, secrets in names and arguments are redacted. Raises
+    Without `keep_metadata`, secrets in names, labels and arguments are redacted. Raises
     ProfileError where the file holds no trace.
     """
     began = time.perf_counter()
@@ -49,25 +50,26 @@ def stage_trace(
 
 
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Takes secrets out of names and arguments, before anything but `staged` has seen them."""
+    """Takes secrets out of what events say, before anything but `staged` has seen them."""
     suspects = connection.cursor().execute(
         sql.script("load/suspects"),
         {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
     )
+    columns = ("event_id", *TEXTS)
+    assigned = ", ".join(f"{column} = redacted.{column}" for column in TEXTS)
     changes = 0
     while rows := suspects.fetchmany(REDACTED_ROWS):
         redacted = [
-            (event_id, name and redact_text(name), redact_json(args))
-            for event_id, name, args in rows
+            (event_id, *(text and redact_text(text) for text in texts), redact_json(args))
+            for event_id, *texts, args in rows
         ]
         changed = [new for new, old in zip(redacted, rows, strict=True) if new != old]
         if changed:
-            columns = dict(
-                zip(("event_id", "name", "args"), zip(*changed, strict=True), strict=True)
+            connection.register(
+                "redacted", pa.table(dict(zip(columns, zip(*changed, strict=True), strict=True)))
             )
-            connection.register("redacted", pa.table(columns))
             connection.execute(
-                "UPDATE staged SET name = redacted.name, args = redacted.args "
+                f"UPDATE staged SET {assigned} "
                 "FROM redacted WHERE staged.event_id = redacted.event_id"
             )
             connection.unregister("redacted")

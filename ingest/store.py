@@ -11,6 +11,7 @@ partition holds every table without rows: it gives the schema to an empty store.
 import os
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ class Store:
         written; the store is then as it was.
         """
         began = time.perf_counter()
-        labels = labels or RunLabels()
+        labels = (labels or RunLabels()).without_secrets()
         with self._workplace() as place:
             run = read_run_input(Path(path))
             if existing := self._with_content(run):
@@ -233,8 +234,12 @@ class Store:
 
 
 def slug(name: str) -> str:
-    """`name` as a part of a path: lower-case letters, digits, dots and dashes; may be empty."""
-    return re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:80]
+    """`name` as a part of a path: letters of any script, digits, dots and dashes; may be empty.
+
+    Short enough, with what an id adds, for the name of a directory.
+    """
+    plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFC", name.lower())).strip("-.")
+    return plain[:80].encode()[:160].decode(errors="ignore")
 
 
 def default_store() -> Path:

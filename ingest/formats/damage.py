@@ -23,6 +23,10 @@ BETWEEN = re.compile(r"[\s,\0]+")
 AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
 CONTROL = re.compile(r"[\x00-\x1f]")
+LENIENT = re.compile(  # what DuckDB takes for JSON and Python does not, outside of strings
+    r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|(?<![\[{,:]),(?=\s*[\]}])|(?<!\w)-?(?i:nan|inf(?:inity)?)\b',
+    re.DOTALL,
+)
 NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
     r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
 )
@@ -90,7 +94,7 @@ def _event(content: Content, position: int) -> Found | None:
         text = _text(content, position, size)
         decoder = DECODER if size < LARGE_WINDOW else FRUGAL
         try:
-            value, length = decoder.raw_decode(text)
+            value, length = _decoded(text, decoder)
             break
         except JSONDecodeError as error:
             stays = str(error) == before and not error.msg.startswith("Unterminated")
@@ -111,6 +115,24 @@ def _event(content: Content, position: int) -> Found | None:
         is_element = AFTER_ELEMENT.match(text, length)
         return Found(position, position + length, reason=NO_EVENT) if is_element else None
     return Found(position, position + length, *_mended(text[:length]))
+
+
+def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
+    """The value at the start of `text`, and its length, if it is JSON as DuckDB reads it.
+
+    So an event is judged the same whether DuckDB has tried it or, as the last one, has not.
+    """
+    try:
+        return decoder.raw_decode(text)
+    except JSONDecodeError:
+        return decoder.raw_decode(_as_strict(text))
+
+
+def _as_strict(text: str) -> str:
+    """`text` without what only DuckDB takes for JSON, at the same length: `[1,]`, `-inf`."""
+    return LENIENT.sub(
+        lambda found: found[1] or ("" if found[0] == "," else "0").rjust(len(found[0])), text
+    )
 
 
 def _requoted(content: Content, position: int) -> Found | None:
@@ -150,7 +172,9 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
 
 
 def _is_cut(text: str) -> bool:
-    """Whether the text fails to be JSON only because it ends too early."""
+    """Whether the text fails to be JSON only because it ends too early, amid open brackets."""
+    if _closed(text):
+        return False
     try:
         DECODER.raw_decode(text)
     except JSONDecodeError as error:
@@ -186,7 +210,7 @@ def _mended(recorded: str) -> tuple[str, str]:
     content = recorded.encode("latin-1")
     event, fault = content.decode("utf-8", "replace"), ""
     try:
-        STRICT.decode(content.decode())
+        _decoded(content.decode(), STRICT)
     except RecursionError:
         pass
     except ValueError:

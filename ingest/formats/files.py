@@ -1,6 +1,7 @@
 """Opening input files: decompression by content, checksums, and which profile a file holds."""
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Generator, Iterator
@@ -10,7 +11,7 @@ from typing import BinaryIO
 
 from isal import isal_zlib
 
-from ingest.errors import ProfileError
+from ingest.errors import IngestError, ProfileError
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
@@ -38,7 +39,7 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         while block := file.read(BLOCK_BYTES):
             yield block
         return
-    times = _max_inflation()
+    times = max_inflation()
     budget = max(ALWAYS_INFLATED, int(times * os.fstat(file.fileno()).st_size))
     pieces: list[bytes] = []
     size = 0
@@ -63,12 +64,16 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         raise failure
 
 
-def _max_inflation() -> float:
-    said = os.environ.get("TRACEHOUSE_MAX_INFLATION", MAX_INFLATION)
+def max_inflation() -> float:
+    """How many times its size a file may inflate to. Raises IngestError where that is no number."""
+    said = os.environ.get("TRACEHOUSE_MAX_INFLATION") or MAX_INFLATION
     try:
-        return min(max(float(said), 1), 1e9)
+        times = min(float(said), 1e9)
     except ValueError:
-        raise ProfileError(f"TRACEHOUSE_MAX_INFLATION: not a number: {said}") from None
+        times = 0
+    if not times >= 1:  # nor is nan
+        raise IngestError(f"TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not {said}")
+    return times
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
@@ -103,7 +108,7 @@ def _decoded(file: BinaryIO, sizes: Iterator[int]) -> Iterator[bytes]:
             if decoder.eof and (compressed := _further_member(file, decoder.unused_data)):
                 decoder = isal_zlib.decompressobj(GZIP_WINDOW)
     if not decoder.eof:
-        raise EOFError("the compressed stream is cut short")
+        raise EOFError(f"the compressed stream ends after {file.tell():,} bytes")
 
 
 def _further_member(file: BinaryIO, unused: bytes) -> bytes:
@@ -121,35 +126,55 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def kind_of(path: Path) -> str:
-    """What a file holds, by its first bytes.
+def kind_of(path: Path) -> tuple[str, str]:
+    """What a file holds, by its first bytes, and what is wrong with it if it is to be a trace.
 
     `kineto`: a chrome trace; `memory_snapshot`: a pickle; `memory_timeline`: rows of
-    `export_memory_timeline`; `compile_log`: torch's structured log; `other`: none of these.
-    Raises OSError for an unreadable file.
+    `export_memory_timeline`; `compile_log`: torch's structured log; `other`: none of these, and
+    nothing wrong where it is a whole JSON document. Raises OSError for an unreadable file.
     """
     head = b""
+    fault = ""
     with path.open("rb") as file:
         try:
             for block in blocks(file):
                 head += block
                 if b'"traceEvents"' in head:
-                    return "kineto"
+                    return "kineto", ""
                 is_object = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-                if len(head) >= (METADATA_LIMIT if is_object else HEAD_BYTES):
+                limit = METADATA_LIMIT if is_object else HEAD_BYTES
+                if len(head) >= limit:
+                    fault = f"no traceEvents in its first {limit >> 20} MiB: not a profiler trace"
                     break
-        except (EOFError, OSError, ProfileError):
-            pass  # what comes before the damage says what the file is
+        except ProfileError as error:
+            fault = str(error).removeprefix(f"{path}: ")
+        except (EOFError, OSError) as error:  # what comes before may say what the file is
+            fault = f"{error}, before any event"
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] == b"\x80":
-        return "memory_snapshot"
+        return "memory_snapshot", ""
     if re.match(rb"\[\s*(\{|\]\s*$)", text):
-        return "kineto"
+        return "kineto", ""
     if re.match(rb"\[\s*\[", text):
-        return "memory_timeline"
+        return "memory_timeline", ""
     if re.match(rb"V\d{4} \d\d:\d\d:\d\d", text):
-        return "compile_log"
-    return "other"
+        return "compile_log", ""
+    return "other", fault or _fault(text)
+
+
+def _fault(text: bytes) -> str:
+    """Why a whole text is no JSON document; nothing where it is one."""
+    if not text:
+        return "empty file"
+    if text[:1] not in b"{[":
+        return "neither a JSON object nor an array: not a profiler trace"
+    try:
+        json.loads(text.decode("utf-8", "replace"))
+    except RecursionError:
+        pass
+    except ValueError as error:
+        return f"not valid JSON: {error}"
+    return ""
 
 
 class Content:

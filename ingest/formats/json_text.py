@@ -5,6 +5,7 @@ import re
 from typing import Any, NamedTuple
 
 DECODER = json.JSONDecoder(strict=False)
+DEEPEST = 200  # lists and objects in each other; Python ends at five times as many calls
 EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|id|ts|dur|args|s|bp)"\s*:')
 ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
@@ -61,7 +62,7 @@ def leading_keys(text: str) -> Keys:
     position = 0
     while key := KEY.match(text, position):
         try:
-            value, end = DECODER.raw_decode(text, key.end())
+            value, end = _value(text, key.end())
             name = DECODER.decode(key[1])
         except (ValueError, RecursionError):
             break
@@ -72,6 +73,22 @@ def leading_keys(text: str) -> Keys:
     if end_of_object := END.match(text, position):
         return Keys(found, True, text[end_of_object.end() :])
     return Keys(found, False, text[position:])
+
+
+def nests_deeper(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether lists and objects stand in each other in `value` beyond so many levels."""
+    inside = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list):
+        return False
+    return levels == 0 or any(nests_deeper(item, levels - 1) for item in inside)
+
+
+def _value(text: str, start: int) -> tuple[Any, int]:
+    """The value at `start`, and where it ends. Raises ValueError also for one nested too deep."""
+    value, end = DECODER.raw_decode(text, start)
+    if nests_deeper(value):
+        raise ValueError("nested too deep")
+    return value, end
 
 
 def without_lone_surrogates(text: str) -> str:
@@ -85,7 +102,7 @@ def known_keys(text: str) -> dict[str, Any]:
     for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
         if match := re.search(rf'"{key}"\s*:\s*', text):
             try:
-                value, end = DECODER.raw_decode(text, match.end())
+                value, end = _value(text, match.end())
             except (ValueError, RecursionError):
                 continue
             if AFTER_VALUE.match(text, end):

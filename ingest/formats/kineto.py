@@ -173,7 +173,8 @@ class KinetoTrace:
         if place == "after" and not unread and not keys.rest.rstrip().endswith("}"):
             self._truncate(f"the metadata after the events: {lost:,} bytes of it were lost")
         else:
-            fault = f"longer than {METADATA_LIMIT:,} bytes" if unread else "not valid JSON"
+            limit = f"longer than {METADATA_LIMIT:,} bytes"
+            fault = limit if unread else "not valid JSON, or nested deep"
             self.warnings.append(
                 f"the metadata {place} the events is {fault}: "
                 f"of its last {lost + unread:,} bytes only the known keys were read"

@@ -115,6 +115,32 @@ def test_a_last_event_that_is_damaged_hides_no_metadata(add: Add) -> None:
     assert source.metadata == {"traceName": "t", "baseTimeNanoseconds": BASE}
 
 
+@pytest.mark.parametrize("after", [AFTER, "}"])
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize(
+    ("damage", "is_kept"),
+    [
+        ('"args": {"x": nan, "y": -inf}', True),
+        ('"args": {"x": [1, ], "y": 1,}', True),
+        ('"dur": 3,', True),
+        ('"args": {"x": }', False),
+        ('"args": {"x": [1}', False),
+        ('"args": {"x": {"y": 1}', False),
+        ('"args": {"x": "abc}', False),
+    ],
+)
+def test_an_event_is_judged_the_same_at_each_place(
+    damage: str, is_kept: bool, place: int, after: str, add: Add
+) -> None:
+    parts = [A, B, C]
+    parts.insert(place, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
+    source = add(f'{{"traceEvents": [{", ".join(parts)}]{after}')
+    counted = {"complete": 4} if is_kept else {"complete": 3, "not valid JSON": 1}
+    assert (source.status, named(source)) == ("ok", counted)
+    assert len(source.warnings) == (not is_kept)
+    assert source.metadata.get("traceName", "t") == "t"
+
+
 @pytest.mark.parametrize("size", [17, 100])
 def test_an_event_beyond_all_measure_costs_only_itself(size: int, add: Add) -> None:
     long = json.dumps(x("long", args={"text": "x" * (size << 20)}))
@@ -134,6 +160,23 @@ def test_depth_beyond_all_measure_breaks_nothing(where: str, add: Add) -> None:
     source = add(text)
     assert (source.status, source.complete) == ("ok", 3)
     assert source.metadata["baseTimeNanoseconds"] == BASE
+
+
+@pytest.mark.parametrize("depth", [100, 300, 500, 700, 900, 1100, 5000])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_metadata_of_any_depth_breaks_nothing(
+    opening: str, closing: str, depth: int, add: Add
+) -> None:
+    deep = opening * depth + "0" + closing * depth
+    around = f'"baseTimeNanoseconds": {BASE}, "deep": {deep}'
+    for text in (
+        f'{{{around}, "traceEvents": [{A}, {B}]}}',
+        f'{{"traceEvents": [{A}, {B}], {around}}}',
+    ):
+        source = add(text)
+        assert (source.status, source.complete) == ("ok", 2)
+        assert source.metadata["baseTimeNanoseconds"] == BASE
+        assert bool(source.warnings) == ("deep" not in source.metadata) == (depth > 200)
 
 
 @pytest.mark.parametrize(
@@ -237,8 +280,9 @@ def test_a_run_directory_leads_nowhere_else_and_nothing_in_it_blocks(tmp_path: P
     store = ingest.Store(tmp_path / "store")
     sources = store.add(run).sources
     assert [(s.path.name[0], s.status) for s in sources] == [
-        *zip("abcdef", ("ok", "ok", "skipped", "failed", "skipped", "skipped"), strict=True)
+        *zip("abcdef", ("ok", *["skipped"] * 2, "failed", "skipped", "skipped"), strict=True)
     ]
+    assert sources[1].warnings == ["the same content as a.json"]
     assert sources[2].warnings == ["a link out of the directory, not followed"]
     assert sources[4].warnings == sources[5].warnings == ["not a regular file"]
     assert store.add(run / "c-link-out.json").sources[0].complete == 1  # named by the user
@@ -274,6 +318,97 @@ def test_what_is_odd_about_ranks_is_kept_and_said(tmp_path: Path) -> None:
             ],
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("x_rank1.json.gz", b"", "empty file"),
+        ("x_rank1.json.gz", gzip.compress(B.encode())[:30], "the compressed stream ends after 30"),
+        ("x_rank1.pt.trace.json", b'{"schemaVersion": 1, "dev', "not valid JSON: Unterminated"),
+        ("x_rank1.json", b"<html>404", "neither a JSON object nor an array"),
+        ("rank1.json", b"", "empty file"),
+    ],
+)
+def test_a_trace_of_which_nothing_is_left_has_failed(
+    name: str, content: bytes, reason: str, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "x_rank0.json").write_text(f"[{A}]")
+    (run / "config.json").write_text('{"lr": 1}')
+    (run / "notes.txt").write_text("")
+    (run / "run.json").write_text("{}")
+    (run / name).write_bytes(content)
+    store = ingest.Store(tmp_path / "store")
+    sources = {source.path.name: source for source in store.add(run).sources}
+    assert sources[name].status == "failed"
+    assert sources[name].warnings[0].startswith(f"{run / name}: {reason}")
+    assert sources["config.json"].warnings == sources["notes.txt"].warnings == ["not a profile"]
+    overview = ingest.connect(store.path).sql("SELECT sources, problems, events FROM run_overview")
+    assert overview.fetchall() == [(1, 1, 1)]
+
+
+def test_a_rank_describes_itself_beside_run_json(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    said = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
+    (run / "x-rank1.trace.json").write_text(f"[{A}]")
+    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank2.json").write_text("[]")  # a trace, by its content
+    (run / "run.json").write_text("{}")
+    store = ingest.Store(tmp_path / "store")
+    [of_rank, trace, *_] = store.add(run).sources
+    assert (of_rank.kind, of_rank.status, of_rank.warnings) == ("run_json", "ok", [])
+    assert (trace.kind, trace.rank) == ("kineto", 2)
+    [(meta,)] = ingest.connect(store.path).sql("SELECT meta FROM sources LIMIT 1").fetchall()
+    assert json.loads(meta) == {"device_name": "GPU", "token": "[redacted]"}
+
+
+def test_the_same_content_counts_once_in_a_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "a-link.json").symlink_to("b.json")
+    (run / "b.json").write_text(f"[{A}]")
+    (run / "c_rank3.json").write_text(f"[{A}]")
+    store = ingest.Store(tmp_path / "store")
+    sources = store.add(run).sources
+    assert [(source.status, source.warnings) for source in sources] == [
+        ("skipped", ["the same content as b.json"]),
+        ("ok", []),
+        ("skipped", ["the same content as b.json"]),
+    ]
+    overview = ingest.connect(store.path).sql("SELECT sources, ranks, events FROM run_overview")
+    assert overview.fetchall() == [(1, 1, 1)]
+
+
+def test_cycles_of_one_process_are_of_one_rank(samples: Path, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    first, second = store.add(samples / "malformed" / "partial_second_cycle").sources
+    assert first.rank == second.rank == 0
+    assert first.warnings == second.warnings == ["rank 0 has 2 files"]
+    run = tmp_path / "run"
+    run.mkdir()
+    for process in (7, 8):
+        for cycle in (1, 2, 3):
+            name = f"host_{process}.{cycle}000000000000.pt.trace.json"
+            (run / name).write_text(f"[{json.dumps(x(f'{process}', 100 * cycle))}]")
+    sources = store.add(run).sources
+    assert [source.rank for source in sources] == [0, 0, 0, 1, 1, 1]
+    assert not any("clock" in str(source.warnings) for source in sources)
+    worlds = ingest.connect(store.path).sql("SELECT world_size FROM runs ORDER BY ALL")
+    assert worlds.fetchall() == [(1,), (2,)]
+
+
+@pytest.mark.parametrize("said", ["abc", "-1", "0", "nan"])
+def test_a_wrong_limit_of_inflation_is_named(
+    said: str, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", said)
+    with pytest.raises(ingest.IngestError) as refusal:
+        ingest.Store(tmp_path / "store").add(samples / "traces" / "cpu_only.json.gz")
+    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not {said}"
+    assert str(refusal.value) == wanted
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_good_files_are_added_beside_bad_ones(run: Run, samples: Path, tmp_path:
     result = run("add", bad, good, missing)
     assert result.code == 1
     assert result.err.splitlines() == [
-        f"error: {bad}: not a profiler trace",
+        f"error: {bad}: neither a JSON object nor an array: not a profiler trace",
         f"error: {missing}: no such file or directory",
     ]
     assert result.out.startswith("cpu_only-")
@@ -145,7 +145,7 @@ def test_several_processes_share_the_runs(samples: Path, tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr == f"error: {bad}: not a profiler trace\n"
+    assert done.stderr == f"error: {bad}: empty file\n"
     assert [run_id.rpartition("-")[0] for run_id in store.run_ids()] == names
 
 
@@ -262,8 +262,19 @@ def test_schema_describes_tables_and_columns(run: Run) -> None:
 
 
 def test_reading_a_store_that_is_not_there_says_so(run: Run, tmp_path: Path) -> None:
-    result = run("list", "--store", tmp_path / "typo")
-    assert (result.code, result.err) == (0, f"{tmp_path / 'typo'}: a new, empty store\n")
+    typo = tmp_path / "typo"
+    for command in (
+        ["list"],
+        ["show", "x"],
+        ["top", "x"],
+        ["schema"],
+        ["sql", "FROM runs"],
+        ["remove", "x"],
+    ):
+        result = run(*command, "--store", typo)
+        assert (result.code, result.out) == (1, "")
+        assert result.err == f"error: {typo}: there is no store; `ingest add` makes one\n"
+    assert not typo.exists()
 
 
 def test_a_narrow_terminal_keeps_the_numbers(samples: Path, tmp_path: Path) -> None:
@@ -323,3 +334,56 @@ def test_wrong_usage_is_told_apart(run: Run) -> None:
     assert run("add").code == 2
     assert run("add", "x", "--mode", "fast").code == 2
     assert run("add", "x", "--tag", "novalue").code == 2
+    assert run("add", "x", "--tag", "=nokey").code == 2
+
+
+def test_a_wrong_setting_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "abc")
+    result = run("add", "x", "y")
+    wanted = "error: TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not abc\n"
+    assert (result.code, result.err) == (1, wanted)
+
+
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
+def test_a_full_disk_behind_stdout_is_told(output_format: str, tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store").path
+    command = [sys.executable, "-m", "ingest", "sql", "SELECT 1", "--store", str(store)]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*command, "--format", output_format],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout: No space left on device\n"
+
+
+def test_a_reader_that_goes_is_no_error(tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store").path
+    query = "SELECT unnest(range(100_000))"
+    command = f"{sys.executable} -m ingest sql '{query}' --format csv --store {store} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+
+
+def test_a_file_cut_short_is_no_failure_but_told(run: Run, samples: Path, tmp_path: Path) -> None:
+    whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes(whole[:60_000])
+    result = run("add", cut)
+    assert result.code == 0
+    assert result.err.startswith(f"{cut}: truncated: the file ends inside traceEvents: ")
+    assert result.err.endswith(", the compressed stream ends after 60,000 bytes\n")
+
+
+def test_names_cannot_turn_the_line(run: Run, tmp_path: Path) -> None:
+    name = "a\u202eb\u200fc\u061cd"
+    event = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    (tmp_path / "odd.json").write_text(json.dumps([event]))
+    added = run("add", tmp_path / "odd.json").out
+    assert "1 event," in added
+    assert "1 row," in added
+    assert r"a\u202eb\u200fc\u061cd" in run("top", "odd").out
+    assert "1 event, 1 row" in run("show", "odd").out

@@ -252,9 +252,13 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "not a profiler trace"),
-        (b"{}", "not a profiler trace"),
-        (b"hello", "not a profiler trace"),
+        (b"", "empty file"),
+        (gzip.compress(b""), "empty file"),
+        (gzip.compress(b"{}" * 99)[:15], "the compressed stream ends after 15 bytes, before any"),
+        (b"{}", "no traceEvents: not a profiler trace"),
+        (b'{"schemaVersion": 1, "dev', "not valid JSON: Unterminated string"),
+        (b"hello", "neither a JSON object nor an array: not a profiler trace"),
+        (b'{"a": "' + b"a" * (17 << 20) + b'", "traceEvents": []}', "no traceEvents in its first"),
         (b'{"a": "traceEvents"}', "no traceEvents array: not a profiler trace"),
         (b"\x80\x04\x95", "memory_snapshot files are not read yet"),
         (b"[[1, 2, 3, 4]]", "memory_timeline files are not read yet"),

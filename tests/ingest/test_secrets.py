@@ -76,6 +76,67 @@ def test_what_is_asked_for_is_kept(run: Path, tmp_path: Path) -> None:
     assert all(secret in held for secret in PLANTED)
 
 
+PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'MIIE' * 16}\n{'a1+/' * 9}==\n"
+END = "-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\\n", ""])
+@pytest.mark.parametrize("end", [END, ""])
+def test_a_private_key_is_redacted_whole(newline: str, end: str, traces: Any) -> None:
+    key = (PRIVATE_KEY + end).replace("\n", newline)
+    after = " and on" if end else ""
+    events = [x(f"load {key}{after}", 1), x("b", 2, pem=f"x {key}{after}")]
+    connection = traces.add(events, pem=f"SSH={key}{after}", lines=["a", *key.split("\n")])
+    held = all_that_a_store_holds(traces.store)
+    for part in ("MIIE", "a1+/", "PRIVATE KEY"):
+        assert part not in held
+    names = connection.sql("SELECT name FROM events ORDER BY start_ns LIMIT 1").fetchall()
+    assert names == [(f"load [redacted]{after}",)]
+
+
+def test_labels_given_with_the_command_are_redacted_too(samples: Path, tmp_path: Path) -> None:
+    labels = {"name": f"try {PLANTED[0]}", "tags": {"wandb_api_key": "v", "tokens": "128"}}
+    file = samples / "traces" / "cpu_only.json.gz"
+    store = ingest.Store(tmp_path / "store")
+    assert store.add(file, ingest.RunLabels(**labels)).run_id.startswith("try-redacted-")
+    with ingest.connect(store.path) as connection:
+        for table in ("runs", "run_overview"):
+            rows = connection.sql(f"SELECT name, tags FROM {table}").fetchall()
+            tags = {"wandb_api_key": "[redacted]", "tokens": "128"}
+            assert rows == [("try [redacted]", tags)]
+    kept = ingest.Store(tmp_path / "kept")
+    kept.add(file, ingest.RunLabels(**labels, keep_metadata=True))
+    assert ingest.connect(kept.path).sql("SELECT tags['wandb_api_key'] FROM runs").fetchall() == [
+        ("v",)
+    ]
+
+
+def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
+    columns = ("cat", "pid", "tid", "id", "name")
+    events = [{**x("a", i), column: PLANTED[0]} for i, column in enumerate(columns)]
+    events += [
+        {**x("a", 7), "cat": "SECRET_KEY=hidden", "pid": "token=hidden"},
+        {**x("password=hidden", 8), "tid": "--api-key hidden"},
+        {"ph": "s", "name": "flow", "id": PLANTED[0], "pid": 1, "tid": 1, "ts": 1},
+    ]
+    connection = traces.add(events)
+    held = all_that_a_store_holds(traces.store)
+    assert PLANTED[0] not in held
+    assert "hidden" not in held
+    assert connection.sql("SELECT warnings FROM sources").fetchall() == [
+        (["8 events held what looks like a secret: redacted"],)
+    ]
+
+
+@pytest.mark.parametrize("odd", ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000])
+def test_what_python_does_not_read_is_redacted_too(odd: str, traces: Any) -> None:
+    events = json.dumps([x("a", 1, odd=0, api_key=5, list=["b", PLANTED[0]], tokens="12")])
+    connection = traces.add(events.replace('"odd": 0', f'"odd": {odd}'))
+    [(args,)] = connection.sql("SELECT args FROM events").fetchall()
+    expected = {"odd": 0, "api_key": "[redacted]", "list": ["b", "[redacted]"], "tokens": "12"}
+    assert json.loads(args.replace(odd, "0")) == expected
+
+
 def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Path) -> None:
     store = ingest.Store(sample_store)
     with ingest.connect(sample_store) as connection:
@@ -102,6 +163,13 @@ def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Pa
         "WANDB_API_KEY=v python run.py",
         '{"api_key": "v"}',
         "Bearer abcdefghijkl",
+        "Authorization: Basic dXNlcjpwYXNz",
+        "python train.py --wandb-key v",
+        ["--wandb-key", "v"],
+        "curl -s -u user:v https://host",
+        "machine host login user password v",
+        "https://host/x?X-Amz-Signature=v&y=1",
+        {"MY_PAT": "v"},
     ],
 )
 def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
@@ -118,6 +186,9 @@ def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
         "MonkeyJson.parser.load",
         "tokenizer.py(3): get_tokens",
         ["--num-tokens", "128", "--token"],
+        "next-token prediction --tokenizer gpt2 --max-tokens 128 (tokens=2K)",
+        "Basic attention of Token::Kind, python -u train.py:main",
+        {"key": "q", "signature": "*fp32", "tokens": "2M"},
         {"password": None, "secret": False},
     ],
 )

@@ -146,7 +146,7 @@ def test_ranks_come_from_content_then_name_then_place(traces: Any, tmp_path: Pat
     directory.mkdir()
     for name, rank in (("a.json", 5), ("b_rank-3.json", None), ("c.json", None), ("d.json", None)):
         info = f'"distributedInfo": {{"rank": {rank}}}, ' if rank is not None else ""
-        (directory / name).write_text(f'{{{info}"traceEvents": [{event}]}}')
+        (directory / name).write_text(f'{{{info}"traceEvents": [{event}], "n": "{name}"}}')
     store = ingest.Store(tmp_path / "store")
     store.add(directory)
     rows = ingest.connect(store.path).sql("SELECT rank FROM sources ORDER BY source_id").fetchall()
@@ -222,6 +222,30 @@ def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, tmp_path: Pa
     store.add(samples / "traces" / "cupti_counters.json.gz", RunLabels(name="first try"))
     with pytest.raises(StoreError, match="first-try: 2 runs fit"):
         store.find_exactly("first-try")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "begins"),
+    [
+        ("日本", "中国", "日本-"),
+        ("Ωmega \u202e run/..", "amega run", "ωmega-run-"),
+        ("Cafe\u0301", "Cafe", "café-"),
+        ("名" * 200, "山", "名" * 53 + "-"),
+    ],
+)
+def test_a_name_in_any_script_finds_its_run(
+    name: str, other: str, begins: str, samples: Path, tmp_path: Path
+) -> None:
+    store = ingest.Store(tmp_path / "store")
+    run_id = store.add(samples / "traces" / "cpu_only.json.gz", RunLabels(name=name)).run_id
+    assert run_id.startswith(begins)
+    assert store.find(name) == store.find_exactly(name) == store.find(run_id) == run_id
+    with pytest.raises(StoreError, match="no such run"):
+        store.find_exactly(other)
+    rows = ingest.connect(store.path).sql("SELECT run_id, name FROM run_overview").fetchall()
+    assert rows == [(run_id, name)]
+    store.remove(run_id)
+    assert store.run_ids() == []
 
 
 def test_runs_whose_ids_would_agree_by_chance_are_told_apart(traces: Any) -> None:

@@ -13,7 +13,8 @@
 -- complete    of those, rows of `events`
 -- other       those that are rows of `other_events`, counted by what they are
 -- dropped     pieces of the file that are in neither, counted by reason
--- status      ok, truncated (ended early), skipped (no reader for it) or failed (could not be read)
+-- status      ok, truncated (ended early), skipped (no reader for it, or the content of another) or
+--             failed (could not be read)
 -- warnings    what was odd, one sentence each
 -- meta        the file's own metadata, secrets redacted (JSON)
 CREATE TABLE sources (

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,6 +44,12 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     }
     known = inspect.signature(pipeline.__call__).parameters
     pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
+
+
+def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
+    """The inputs that this pipeline takes, by the names of `Inputs`."""
+    takes_tokens = "max_sequence_length" in inspect.signature(pipeline.__call__).parameters
+    return asdict(inputs if takes_tokens else replace(inputs, max_sequence_length=None))
 
 
 def denoiser(pipeline: DiffusionPipeline) -> str | None:

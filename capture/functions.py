@@ -14,8 +14,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def profile_function(
-    enabled: bool = True, profile_name: str | None = None, **options: Any
-) -> Callable[[Function], Function]:
+    enabled: bool | Callable[..., Any] = True, profile_name: str | None = None, **options: Any
+) -> Any:
     """Decorates a function, method or coroutine function: each call is recorded.
 
     `profile_name` is the function's name where there is none; repeated calls get directories with
@@ -24,7 +24,14 @@ def profile_function(
     the call.
     """
 
+    if callable(enabled):  # `@profile_function` without parentheses
+        return profile_function()(enabled)
+
     def decorate(function: Function) -> Function:
+        if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
+            raise TypeError(
+                "profile_function decorates a function: below @classmethod and the like"
+            )
         if not enabled:
             return function
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from capture.arguments import SCHEDULE, add_profiler_arguments
 
+COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 DTYPES = ("float32", "float16", "bfloat16")
 PIPELINES = {
     "flux": "Profile a FLUX pipeline.",
@@ -53,7 +54,7 @@ def _add_pipeline(command: ArgumentParser) -> None:
         "--out", type=Path, metavar="DIR", help="Run directory; must hold no files."
     )
     command.add_argument("--compile", action="store_true", help="torch.compile the denoiser.")
-    command.add_argument("--compile-mode", metavar="MODE", help="As torch.compile knows them.")
+    command.add_argument("--compile-mode", choices=COMPILE_MODES, help="As torch.compile has it.")
     command.add_argument("--fullgraph", action="store_true", help="Refuse graph breaks.")
     command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)  # for compare
     count = _at_least(1)
@@ -84,8 +85,8 @@ def _add_profiler(command: ArgumentParser) -> None:
 
 def _at_least(least: int) -> type[int]:
     def number(text: str) -> int:
-        if int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        if not least <= int(text) < 2**63:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {least} on")
         return int(text)
 
     number.__name__ = "number"

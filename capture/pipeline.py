@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from capture.arguments import create_profiler_from_args
 from capture.denoising import Inputs
 from capture.errors import CaptureError
 from capture.pipelines.load import load
+from capture.ranks import rank
 from capture.record import Compile, record
 
 if TYPE_CHECKING:
@@ -43,47 +45,51 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
         if asked.profile and compiles_inside:
             print(WITHOUT_FRAMES, file=sys.stderr)
     steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
-    if asked.profile and not asked.steps:
-        print(f"{steps} denoising steps, which keeps the trace small: see --steps", file=sys.stderr)
     asked.profile_dir = asked.out or asked.profile_dir
-    if asked.profile and asked.profile_dir:
-        run_directory.create(asked.profile_dir)  # before seconds of imports
     model = f"{asked.command}-tiny" if asked.tiny else asked.model
     name = asked.profile_name or (
         asked.profile_dir.resolve().name
         if asked.profile_dir
         else f"{model.rstrip('/').rpartition('/')[2]}-{'compiled' if compiled else 'eager'}"
     )
-    # Keeps transformers from remarking on image processors that are imported but not used here.
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    pipeline = load(
-        asked.command, asked.model, seed=asked.seed, dtype=asked.dtype, offload=asked.offload
-    )
     profiler = create_profiler_from_args(asked, name)
-    run = record(
-        pipeline,
-        profiler,
-        model=model,
-        inputs=Inputs(
-            prompt=asked.prompt,
-            batch=asked.batch,
-            height=asked.height or _size(asked, pipeline),
-            width=asked.width or _size(asked, pipeline),
-            steps=steps,
-            max_sequence_length=TINY_TOKENS if asked.tiny else None,
-            seed=asked.seed,
-        ),
-        warmup=asked.warmup,
-        warmup_batch=asked.warmup_batch,
-        compiled=compiled,
-        offload=asked.offload,
-        arguments=_said(asked),
-    )
+    with ExitStack() as held:
+        if asked.profile and asked.profile_dir:  # before seconds of imports
+            run_directory.check_empty(asked.profile_dir)
+            held.enter_context(run_directory.provisional(asked.profile_dir))
+        # Keeps transformers from remarking on image processors that are not used here.
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        pipeline = load(
+            asked.command, asked.model, seed=asked.seed, dtype=asked.dtype, offload=asked.offload
+        )
+        if asked.profile and not asked.steps:
+            print(f"{steps} denoising steps, to keep the trace small: see --steps", file=sys.stderr)
+        try:
+            run = record(
+                pipeline,
+                profiler,
+                model=model,
+                inputs=Inputs(
+                    prompt=asked.prompt,
+                    batch=asked.batch,
+                    height=asked.height or _size(asked, pipeline),
+                    width=asked.width or _size(asked, pipeline),
+                    steps=steps,
+                    max_sequence_length=TINY_TOKENS if asked.tiny else None,
+                    seed=asked.seed,
+                ),
+                warmup=asked.warmup,
+                warmup_batch=asked.warmup_batch,
+                compiled=compiled,
+                offload=asked.offload,
+                arguments=_said(asked),
+            )
+        finally:  # also where it was stopped: the files are there
+            if profiler.began and rank() == 0:
+                print(profiler.output_dir)
     times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
     for line in summary(run):
         print(line, file=times)
-    if asked.profile:
-        print(profiler.output_dir)
 
 
 def summary(run: dict[str, Any]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from capture import compilation, run_directory
 from capture.denoising import PIPELINES, denoising_steps
@@ -22,7 +25,11 @@ from capture.run_json import described
 from capture.schedule import Schedule
 from capture.trace import Trace
 
+if TYPE_CHECKING:
+    import torch
+
 ACTIVITIES = ("CPU", "GPU", "MEM")
+TORCH_GPU = ("CUDA", "XPU", "MTIA", "PRIVATEUSE1")
 MAX_MEMORY_ENTRIES = 100_000
 
 
@@ -49,8 +56,8 @@ class Profiler:
                         False where the body calls `step()` around pipelines
 
     `began` says whether a body was recorded, `step_num` how many steps it has made. After it,
-    `output_dir` is the run directory and `trace_path` the last trace. What is
-    asked for and cannot be had here is a CaptureWarning, and stands in `run.json` under `missing`.
+    `output_dir` is the run directory, `trace_path` the last trace, and `run` what run.json says.
+    What is asked for and cannot be had here is a CaptureWarning, and stands there under `missing`.
     Raises CaptureError without torch, or where files cannot be written; the body's own error goes
     before that.
     """
@@ -77,9 +84,7 @@ class Profiler:
         hook_pipelines: bool = True,
     ) -> None:
         self.enabled = enabled
-        self.activities = None if activities is None else [str(a).upper() for a in activities]
-        for unknown in set(self.activities or ()) - set(ACTIVITIES):
-            raise CaptureError(f"{unknown}: no activity; there are {', '.join(ACTIVITIES)}")
+        self.activities = None if activities is None else _named(activities)
         if self.activities == []:
             raise CaptureError(f"no activity to record; there are {', '.join(ACTIVITIES)}")
         self.output_dir = Path(output_dir) if output_dir else None
@@ -93,6 +98,7 @@ class Profiler:
         }
         self.schedule = Schedule(skip_first, wait, warmup, active, repeat)
         self.began = False
+        self.run: dict[str, Any] = {}
         self.step_num = 0
         self.trace_path: Path | None = None
         self.memory_path: Path | None = None
@@ -105,6 +111,8 @@ class Profiler:
         self._step_times_ns: list[int] = []
         self._trace: Trace | None = None
         self._recording = False
+        self._process = 0
+        self._callback_error: Exception | None = None
 
     def describe(self, **facts: Any) -> None:
         """Adds to what `run.json` will say, e.g. `model="flux"`; keys as in `capture.run_json`."""
@@ -112,15 +120,21 @@ class Profiler:
 
     def step(self) -> None:
         """Tells that a step has ended and the next one begins; nothing outside of the body."""
-        if self._recording:
+        if self._recording and os.getpid() == self._process:
             self._end_step()
             self._begin_step()
 
     def key_averages(self, *args: Any, **kwargs: Any) -> Any:
         """The same as of torch's profiler, of the last trace. Raises CaptureError without one."""
-        if self._trace is None:
-            raise CaptureError("there is no trace to average")
-        return self._trace.profile.key_averages(*args, **kwargs)
+        return self._last_trace().key_averages(*args, **kwargs)
+
+    def export_chrome_trace(self, path: str, **_: Any) -> None:
+        """Copies the last trace, packed if `path` ends in .gz: for callbacks made for torch's."""
+        self._last_trace()
+        assert self.trace_path
+        opened = open if path.endswith(".gz") else gzip.open
+        with opened(self.trace_path, "rb") as trace, open(path, "wb") as copy:
+            shutil.copyfileobj(trace, copy)
 
     def __enter__(self) -> Profiler:
         if not self.enabled:
@@ -143,6 +157,7 @@ class Profiler:
             self._trace = self._start_trace()
             self._around = around.pop_all()
         self.began = self._recording = True
+        self._process = os.getpid()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
@@ -156,7 +171,7 @@ class Profiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self.enabled:
+        if not self.enabled or os.getpid() != self._process:  # a fork leaves the parent's body
             return
         self._recording = False
         try:
@@ -165,6 +180,8 @@ class Profiler:
             if error is None:
                 raise
             warn(f"the profile could not be written: {failure}")
+        if self._callback_error and error is None:
+            raise self._callback_error
 
     def _finish(self, error: BaseException | None) -> None:
         assert self.output_dir
@@ -179,7 +196,9 @@ class Profiler:
                 if self._trace:
                     wall_time_ns -= self._trace.aside_ns
                     self._trace.stop()
-        if self._trace and not self._trace.cycles:
+        if self._trace and self._trace.was_ended:
+            self._lack("trace", "another torch profiler ran inside, and ended this recording")
+        elif self._trace and not self._trace.cycles:
             self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
         self._save_compile_log()
         measured = {
@@ -196,13 +215,13 @@ class Profiler:
             },
             "memory": self._tracker.peaks,
             "compilation": compilation.summary((self._began_ns, ended_ns)),
-            "error": error and f"{type(error).__name__}: {error}".splitlines()[0],
-            "missing": self._missing | self._facts.pop("missing", {}),
+            "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
         }
-        facts = described(measured, self._device, self._facts)
-        run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), facts)
+        said = self._facts | {"missing": self._missing | self._facts.get("missing", {})}
+        self.run = described(measured, self._device, said)
+        run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), self.run)
         if self._rank == 0:
-            run_directory.write_json(self.output_dir / "run.json", facts)
+            run_directory.write_json(self.output_dir / "run.json", self.run)
 
     def _activities(self) -> set[str]:
         """What is recorded, of what was asked for."""
@@ -211,7 +230,7 @@ class Profiler:
             if self.activities and "gpu" not in self._missing:
                 self._lack("gpu", "torch finds no accelerator here: only the CPU is profiled")
             wanted = wanted - {"GPU"} | {"CPU"}
-        return wanted
+        return wanted - {"MEM"} | ({"MEM"} if self._history else set())
 
     def _start_trace(self) -> Trace | None:
         from torch.profiler import ProfilerActivity, supported_activities
@@ -232,7 +251,15 @@ class Profiler:
     def _written(self, path: Path) -> None:
         self.trace_path = path
         if self._on_trace_ready:
-            self._on_trace_ready(self)
+            try:
+                self._on_trace_ready(self)
+            except Exception as error:  # raised once the files are written
+                self._callback_error = error
+
+    def _last_trace(self) -> torch.profiler.profile:
+        if not (self._trace and self._trace.cycles):
+            raise CaptureError("there is no trace")
+        return self._trace.profile
 
     def _begin_step(self) -> None:
         self._step_began_ns = time.perf_counter_ns()
@@ -287,6 +314,17 @@ class Profiler:
     def _lack(self, what: str, why: str) -> None:
         self._missing[what] = why
         warn(why)
+
+
+def _named(activities: Iterable[str]) -> list[str]:
+    """Names of activities: ours, or torch's own `ProfilerActivity`."""
+    given = [activities] if isinstance(activities, str) else list(activities)
+    names = [str(activity).rpartition(".")[2].upper() for activity in given]
+    named = ["GPU" if name in TORCH_GPU else name for name in names]
+    for name in named:
+        if name not in ACTIVITIES:
+            raise CaptureError(f"{name}: no activity; there are {', '.join(ACTIVITIES)}")
+    return named
 
 
 class ProfilerContext(Profiler):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from capture import compilation
-from capture.denoising import Inputs, denoiser, denoising_steps, generate, labelled_stages
+from capture.denoising import (
+    Inputs,
+    denoiser,
+    denoising_steps,
+    generate,
+    known_inputs,
+    labelled_stages,
+)
 from capture.device import timed
 from capture.errors import CaptureError, capture_extra, warn
 from capture.profiler import Profiler
@@ -83,7 +89,7 @@ def record(
         "warmup": warmup,
         "warmup_batch": warm.batch if warmup else None,
         "warmup_times_ns": warmup_times_ns,
-        **asdict(inputs),
+        **known_inputs(pipeline, inputs),
     }
     if compiled and warm.batch != inputs.batch:
         facts["missing"] = {"wall_time_ns": NOT_TIMED}
@@ -92,10 +98,7 @@ def record(
     profiler.describe(**facts)
     with profiler, labelled_stages(pipeline), torch.no_grad():
         generate(pipeline, inputs)
-    if not profiler.enabled:
-        return facts
-    assert profiler.output_dir
-    return dict(json.loads((profiler.output_dir / "run.json").read_text(encoding="utf-8")))
+    return profiler.run if profiler.enabled else facts
 
 
 def times_without_profiler(

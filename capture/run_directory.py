@@ -1,11 +1,12 @@
 """The run directory: where it is, what its files are called, and how they appear in it."""
 
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,23 @@ VARIABLES = ("TRACEHOUSE_PROFILE_DIR", "CACHE_DIT_TORCH_PROFILER_DIR")
 DEFAULT_DIRECTORY = "profiles"
 
 
-def create(directory: Path) -> None:
-    """Make `directory` where there is none; an empty one will do.
+@contextmanager
+def provisional(directory: Path) -> Iterator[None]:
+    """Make `directory`, and take it away again if the body leaves it empty.
 
-    Raises CaptureError if it holds files already or cannot be made.
+    Raises CaptureError if it cannot be made.
     """
-    if _made(directory):
+    _made(directory)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # there is something in it
+            directory.rmdir()
+
+
+def check_empty(directory: Path) -> None:
+    """Raises CaptureError where there is something in `directory`, or it is none."""
+    if directory.exists() and _made(directory):
         raise CaptureError(f"{directory} is not empty: a run needs a directory of its own")
 
 
@@ -74,7 +86,7 @@ def rank_path(directory: Path, rank: int) -> Path:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write one JSON object. Raises CaptureError if the file cannot be written."""
-    text = json.dumps(content, indent=2, default=str, ensure_ascii=False)
+    text = json.dumps(_plain(content), indent=2, ensure_ascii=False)
     with appearing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8", errors="replace")
 
@@ -94,6 +106,21 @@ def appearing(path: Path) -> Iterator[Path]:
         raise CaptureError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON knows it: numbers of arrays as numbers, and none that is not finite."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    with suppress(Exception):
+        return _plain(value.item())
+    return str(value)
 
 
 def _made(directory: Path) -> bool:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
+from capture import run_directory
 from capture.arguments import create_profiler_from_args
 from capture.errors import CaptureError, capture_extra
 from capture.profiler import Profiler
+from capture.ranks import rank
 
 
 def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
@@ -20,31 +25,38 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
     What the script raises goes through, its exit code too, after the files are written. Raises
     CaptureError where there is no script, and where nothing was recorded.
     """
-    if not command:
+    script, is_module = command[0] if command else "", command[:1] == ["-m"]
+    if is_module:
+        script = command[1] if len(command) > 1 else ""
+    if not script:
         raise CaptureError("no script: capture run [options] -- script.py arguments...")
-    script, is_module = (command[1], True) if command[:1] == ["-m"] else (command[0], False)
-    if not is_module and not Path(script).is_file():
-        raise CaptureError(f"{script}: no such file")
-    asked.profile_dir = asked.out or asked.profile_dir
-    if asked.profile_with_stack is None:
-        asked.profile_with_stack = False  # what the script compiles, it does so in the recording
-    profiler = create_profiler_from_args(asked, asked.profile_name or Path(script).stem)
-    profiler.describe(arguments={"command": command})
     sys.argv = command[1:] if is_module else command
     sys.path[0] = "" if is_module else str(Path(script).resolve().parent)
+    if not (find_spec(script) if is_module else Path(script).is_file()):
+        raise CaptureError(f"{script}: no such {'module' if is_module else 'file'}")
+    if asked.profile_with_stack is None:
+        asked.profile_with_stack = False  # what the script compiles, it does so in the recording
+    name = run_directory.file_name(asked.profile_name or Path(script).stem)
+    asked.profile_dir = run_directory.choose(asked.out or asked.profile_dir, name, rank())
+    profiler = create_profiler_from_args(asked, name)
+    profiler.describe(arguments={"command": command})
+    process = os.getpid()
     try:
-        with recording(profiler, from_start=asked.from_start):
+        with (
+            run_directory.provisional(asked.profile_dir),
+            recording(profiler, from_start=asked.from_start),
+        ):
             if is_module:
                 runpy.run_module(script, run_name="__main__", alter_sys=True)
             else:
                 runpy.run_path(script, run_name="__main__")
     finally:
-        if profiler.enabled and profiler.output_dir and profiler.output_dir.exists():
+        if profiler.began and rank() == 0 and os.getpid() == process:
             print(profiler.output_dir)
     if asked.profile and not profiler.began:
         raise CaptureError(
-            f"{script}: no torch.nn.Module was called, so nothing was recorded; "
-            "--from-start records everything"
+            f"{script}: the main thread called no torch.nn.Module outside of a profiler of the "
+            "script's own, so nothing was recorded; --from-start records everything"
         )
 
 
@@ -78,11 +90,16 @@ def first_call(module: type, begin: Callable[[], None]) -> Iterator[None]:
 
     A hook of torch's would do as well, but torch.compile guards on those that it sees.
     """
+    import torch
+
     call = module.__call__
 
     def begin_and_call(self: object, *args: object, **kwargs: object) -> object:
-        module.__call__ = call  # type: ignore[method-assign]
-        begin()
+        # Torch's profiler ends on the thread that it began on, and is alone.
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and not torch._C._autograd._profiler_enabled():
+            module.__call__ = call  # type: ignore[method-assign]
+            begin()
         return call(self, *args, **kwargs)
 
     module.__call__ = begin_and_call  # type: ignore[method-assign]

@@ -21,7 +21,8 @@ class Trace:
     """Records, from `start` to `stop`, the steps that the schedule asks for.
 
     Each cycle's trace goes to `path(cycle)`, with None for the only one; then `on_ready` is called
-    with the path. `cycles` counts them. `aside_ns` is the time spent between steps on starting,
+    with the path. `cycles` counts them. `was_ended` says that another profiler, of which torch runs
+    one at a time, has ended this one. `aside_ns` is the time spent between steps on starting,
     ending and writing traces, which takes longer than many steps.
     """
 
@@ -36,12 +37,14 @@ class Trace:
         from torch.profiler import profile
 
         self.cycles = 0
+        self.was_ended = False
         self.aside_ns = 0
         self._schedule = schedule
         self._path = path
         self._on_ready = on_ready
         self._options = options
         self._discards = False
+        self._steps = 0  # of this cycle
         self._mark: record_function | None = None
         self.profile = profile(
             activities=activities,
@@ -62,7 +65,10 @@ class Trace:
     def stop(self) -> None:
         """Ends the recording, and writes what has been recorded."""
         self.unmark()
-        self.profile.stop()
+        # What is there of a further cycle is a step that has only begun.
+        self._discards = self._steps == 0 and self.cycles > 0
+        if self._goes_on():
+            self.profile.stop()
 
     def mark(self, step: int) -> None:
         """Begins the range that marks the step."""
@@ -80,6 +86,9 @@ class Trace:
     def end_step(self, step: int) -> None:
         """Moves on in the schedule."""
         self.unmark()
+        if not self._goes_on():
+            return
+        self._steps += 1
         self._size.check(step)
         began_ns = time.perf_counter_ns()
         # The first step was recorded for a body without any, whatever the schedule says.
@@ -89,11 +98,22 @@ class Trace:
         self._discards = False
         self.aside_ns += time.perf_counter_ns() - began_ns
 
+    def _goes_on(self) -> bool:
+        """Whether torch still records what it was asked to record."""
+        import torch
+        from torch.profiler import ProfilerAction
+
+        records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+        if self.profile.current_action in records:
+            self.was_ended = self.was_ended or not torch._C._autograd._profiler_enabled()
+        return not self.was_ended
+
     def _save(self, profile: profile) -> None:
         """Writes a trace: torch calls this at the end of each cycle."""
         if self._discards:
             return
         self.cycles += 1
+        self._steps = 0
         path = self._path(self.cycles if self._schedule.numbers_cycles else None)
         with appearing(path) as temporary:
             profile.export_chrome_trace(str(temporary))

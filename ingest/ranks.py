@@ -9,7 +9,8 @@ from ingest.description import MOST_RANKS, base_ns, world_size
 from ingest.source import Source
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-CYCLE_NAME = re.compile(r"(.+)\.\d{10,}\.pt\.trace\.json(\.gz)?")  # of a process: torch's names
+# Traces of one process, as torch names them, and `capture`.
+CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)\.trace\.json(\.gz)?")
 MOST_NAMED = 5
 
 

@@ -51,7 +51,7 @@ _PAIR = re.compile(rf'({_STRING})(?:(\s*:\s*)({_STRING}|[^\s"{{}}\[\],]+))?', re
 
 def redact(value: Any, key: str = "") -> Any:
     """`value` without what its key, or its own form, shows to be a secret."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | float):
         return value
     if _KEY.search(key):
         return REDACTED

@@ -74,6 +74,7 @@ def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
         ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
         ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
+        ({"active": 2, "repeat": 0}, 4, [[0, 1], [2, 3]]),  # and no trace of a step only begun
         ({"warmup": 1, "active": 9}, 3, [[1, 2, 3]]),  # left early: what there is
         ({"warmup": 1, "active": 3}, 0, [[0]]),  # never stepped: all of it
     ],
@@ -215,6 +216,62 @@ def test_a_snapshot_is_written_although_memory_ran_out(work, tmp_path, monkeypat
     assert Captured.read(tmp_path).run["error"].startswith("OutOfMemoryError")
 
 
+def test_a_callback_is_called_for_each_trace_and_may_fail(work, tmp_path):
+    written = []
+
+    def ready(profiler: Profiler) -> None:
+        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))  # as for torch's own
+        written.append(profiler.trace_path.name)
+        raise ZeroDivisionError
+
+    profiler = Profiler(output_dir=tmp_path / "run", name="c", active=1, on_trace_ready=ready)
+    with pytest.raises(ZeroDivisionError):
+        steps(profiler, work, 2)
+
+    assert written == ["c-rank0.trace.json.gz"]
+    assert files(tmp_path / "run") == {"c-rank0.trace.json.gz", "run.json", "rank0.json"}
+
+
+def test_what_is_described_is_written_as_json_knows_it(work, tmp_path):
+    import torch
+
+    profiler = Profiler(output_dir=tmp_path, activities="cpu", with_stack=False)
+    profiler.describe(steps=torch.tensor(3), seed=float("nan"), tags={"a": float("inf")})
+    steps(profiler, work, 1)
+
+    run = Captured.read(tmp_path).run
+    assert (run["steps"], run.get("seed"), run["tags"]) == (3, None, {"a": None})
+    assert run["profiler"]["activities"] == ["CPU"]
+
+
+def test_another_profiler_inside_ends_the_recording_and_that_is_said(work, tmp_path):
+    import torch
+
+    profiler = Profiler(output_dir=tmp_path, with_stack=False)
+
+    def profile_too() -> None:
+        with torch.profiler.profile():
+            work()
+
+    with pytest.warns(CaptureWarning, match="another torch profiler"):
+        steps(profiler, profile_too, 2)
+
+    assert "another torch profiler" in Captured.read(tmp_path).run["missing"]["trace"]
+
+
+def test_a_forked_child_leaves_the_run_to_its_parent(work, tmp_path):
+    with Profiler(output_dir=tmp_path, with_stack=False) as profiler:
+        child = os.fork()
+        if not child:
+            profiler.__exit__(None, None, None)
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert files(tmp_path) == set()
+        work()
+
+    assert Captured.read(tmp_path).named("aten::linear")
+
+
 def test_one_profiler_at_a_time(work, tmp_path):
     with Profiler(output_dir=tmp_path / "outer"):
         with pytest.raises(CaptureError, match="one at a time"):
@@ -304,6 +361,9 @@ def test_a_function_is_recorded_at_each_call(work, tmp_path, monkeypatch):
     with pytest.raises(TypeError, match="generator"):
         profile_function()(lambda: (yield))
     assert profile_function(enabled=False)(work) is work
+    assert profile_function(work).__name__ == work.__name__
+    with pytest.raises(TypeError, match="below @classmethod"):
+        profile_function()(classmethod(work))
 
 
 def test_peaks_of_memory_are_tracked(capsys):

@@ -126,6 +126,18 @@ def test_a_script_that_is_stopped_leaves_valid_files(tmp_path):
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
+def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
+    (tmp_path / "threads.py").write_text(
+        "import threading, torch\nmodel = torch.nn.Linear(4, 4)\n"
+        "worker = threading.Thread(target=lambda: model(torch.ones(2, 4)))\n"
+        "worker.start(); worker.join(); print('done')"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "threads.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "done\n")
+    assert "the main thread" in done.stderr.splitlines()[-1]
+
+
 def test_two_ranks_write_into_one_directory(tmp_path):
     (tmp_path / "ranks.py").write_text(RANKS)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py"]

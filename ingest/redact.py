@@ -27,7 +27,7 @@ BEFORE_VALUES = (  # in a command line, an environment, a URL, JSON in a string
     rf"(?:{KEY}|(?i:tokens?\b))\w*\\?[\"']?\s*[=:](?!:)\s*\\?[\"']?",
     rf"(?:^|[\s\"'])--?[\w-]*(?:(?:{KEY})[\w-]*|(?i:tokens?))\s+(?!-)",
     SIGNED,
-    r"\bcurl\s(?:[^\r\n|]*?\s)?(?:-u|--user|--proxy-user)[\s=]*\\?[\"']?[^\s:\"'\\]+:",
+    r"\bcurl\s(?:[^\r\n|]{0,200}?\s)?(?:-u|--user|--proxy-user)[\s=]*\\?[\"']?[^\s:\"'\\]+:",
     r"(?i:\b(?:machine|login|account)(?:\s|\\n)+\S+(?:\s|\\n)+password(?:\s|\\n)+)",  # .netrc
 )
 HEADER = r"((?i:authorization|cookie)\\?[\"']?\s*[=:]\s*\\?[\"']?)([^\"'\\\r\n]+)"

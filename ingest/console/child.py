@@ -67,8 +67,9 @@ def main(store: str, memory: str, rows: str, size: str) -> None:
 
 def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
     threads = min(os.cpu_count() or 1, MOST_THREADS)
-    config = {"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
-    connection = duckdb.connect(config=config)
+    connection = duckdb.connect(
+        config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
+    )
     connection.execute(f"SET allowed_directories = [{sql.quoted(f'{store}/')}]")
     create_views(connection, store)
     for setting in SETTINGS:

@@ -53,7 +53,8 @@ class Profiler:
     on_trace_ready      called with this after each trace is written
     max_memory_entries  actions that the allocator's history keeps
     hook_pipelines      take each denoising step of a diffusers pipeline in the body for a step;
-                        False where the body calls `step()` around pipelines
+                        such steps begin with a pipeline's loop, so where diffusers is loaded, a
+                        body that calls `step()` itself has its first step marked only with False
 
     `began` says whether a body was recorded, `step_num` how many steps it has made. After it,
     `output_dir` is the run directory, `trace_path` the last trace, and `run` what run.json says.

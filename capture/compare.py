@@ -19,8 +19,7 @@ def compare(asked: argparse.Namespace, given: Sequence[str]) -> None:
         raise CaptureError("compare is about two profiles: without --no-profile")
     name = asked.profile_name or (f"{asked.kind}-tiny" if asked.tiny else Path(asked.model).name)
     parent = run_directory.choose(asked.out or asked.profile_dir, name, rank=0)
-    if any(parent.iterdir()):
-        raise CaptureError(f"{parent} is not empty: two runs need a directory of their own")
+    run_directory.check_empty(parent)
     for mode, flag in (("eager", "--eager"), ("compiled", "--compile")):
         print(f"{mode}:", file=sys.stderr)
         command = [sys.executable, "-m", "capture", *given, flag, "--out", str(parent / mode)]

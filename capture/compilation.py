@@ -74,12 +74,17 @@ def kept_log(fresh_cache: bool = False) -> Iterator[None]:
     With the origin of each kernel: Inductor tells it of graphs that it compiles itself, and not of
     those in its cache, hence `fresh_cache`. What the user has set stays as it is.
     """
-    with tempfile.TemporaryDirectory() as directory:
-        os.environ.setdefault(LOG_DIRECTORY, f"{directory}/log")
-        os.environ.setdefault("INDUCTOR_PROVENANCE", "1")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:  # it may be in use
+        wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
         if fresh_cache:
-            os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{directory}/cache")
-        yield
+            wanted["TORCHINDUCTOR_CACHE_DIR"] = f"{directory}/cache"
+        ours = {name: value for name, value in wanted.items() if name not in os.environ}
+        os.environ.update(ours)
+        try:
+            yield
+        finally:
+            for name in ours:
+                os.environ.pop(name, None)
 
 
 def name_cpu_kernels() -> None:

@@ -35,7 +35,7 @@ def device_name(device: torch.device) -> str:
 
 
 def driver(device: torch.device) -> str | None:
-    """What drives `device`, e.g. `CUDA 12.8, driver 570.86`; None for the CPU."""
+    """What drives `device`, e.g. `CUDA 12.8, driver for 13.0`; None where torch does not say."""
     import torch
 
     if device.type == "cpu":
@@ -46,7 +46,7 @@ def driver(device: torch.device) -> str | None:
         known = getattr(torch._C, "_cuda_getDriverVersion", None)
         loaded = f", driver for {known() // 1000}.{known() % 1000 // 10}" if known else ""
         return f"CUDA {torch.version.cuda}{loaded}"
-    return device.type
+    return None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ RESET_PEAK = Path("/proc/self/clear_refs")
 class MemoryTracker:
     """Peak memory of the body, per device and of the host process.
 
-    After it, `peaks` has one entry per device (`device`, `peak_allocated_bytes`,
+    After it, `peaks` has one entry per device that was used (`device`, `peak_allocated_bytes`,
     `peak_reserved_bytes`) and one for the host (`device` is `host`, `peak_rss_bytes`; where that
     cannot be known, `missing` says why instead). Works without a device, and without torch.
     """
@@ -29,7 +29,7 @@ class MemoryTracker:
 
     def __enter__(self) -> MemoryTracker:
         cuda = _cuda()
-        for device in range(cuda.device_count() if cuda else 0):
+        for device in range(cuda.device_count() if cuda and cuda.is_initialized() else 0):
             cuda.reset_peak_memory_stats(device)
         self._host_known = _reset_host_peak()
         return self
@@ -47,7 +47,8 @@ class MemoryTracker:
                 "peak_allocated_bytes": cuda.max_memory_allocated(device),
                 "peak_reserved_bytes": cuda.max_memory_reserved(device),
             }
-            for device in range(cuda.device_count() if cuda else 0)
+            for device in range(cuda.device_count() if cuda and cuda.is_initialized() else 0)
+            if cuda.max_memory_reserved(device)  # the others are other ranks'
         ]
         known = {"peak_rss_bytes": _host_peak()} if self._host_known else {"missing": NO_HOST_PEAK}
         self.peaks.append({"device": "host", **known})

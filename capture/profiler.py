@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,6 +28,7 @@ from capture.trace import Trace
 
 if TYPE_CHECKING:
     import torch
+    from torch.profiler import ProfilerActivity
 
 ACTIVITIES = ("CPU", "GPU", "MEM")
 TORCH_GPU = ("CUDA", "XPU", "MTIA", "PRIVATEUSE1")
@@ -59,8 +61,8 @@ class Profiler:
     `began` says whether a body was recorded, `step_num` how many steps it has made. After it,
     `output_dir` is the run directory, `trace_path` the last trace, and `run` what run.json says.
     What is asked for and cannot be had here is a CaptureWarning, and stands there under `missing`.
-    Raises CaptureError without torch, or where files cannot be written; the body's own error goes
-    before that.
+    Raises CaptureError without torch, or where files cannot be written; after an error of the
+    body, which goes through, that is a warning.
     """
 
     def __init__(
@@ -112,7 +114,6 @@ class Profiler:
         self._step_times_ns: list[int] = []
         self._trace: Trace | None = None
         self._recording = False
-        self._process = 0
         self._callback_error: Exception | None = None
 
     def describe(self, **facts: Any) -> None:
@@ -121,7 +122,7 @@ class Profiler:
 
     def step(self) -> None:
         """Tells that a step has ended and the next one begins; nothing outside of the body."""
-        if self._recording and os.getpid() == self._process:
+        if self._is_ours():
             self._end_step()
             self._begin_step()
 
@@ -147,18 +148,25 @@ class Profiler:
         self._rank, self._device = rank(), default_device()
         self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
         self.step_num, self._step_times_ns, self._missing = 0, [], {}
+        self.trace_path = self.memory_path = self._callback_error = None
         compilation.remember_all()
-        with ExitStack() as around:
-            self._tracker = around.enter_context(MemoryTracker())
+        with ExitStack() as around:  # ended in the reverse order: the trace first
             self._history = self._start_history()
+            if self._history:
+                around.callback(self._history.stop)
             around.enter_context(valid_labels())
             if self._hook_pipelines:
                 around.enter_context(denoising_steps(self._a_step))
+            self._recorded = self._activities()
             synchronize(self._device)
             self._trace = self._start_trace()
+            if self._trace:
+                around.callback(self._trace.stop)
             self._around = around.pop_all()
+        self._tracker = MemoryTracker()
+        self._tracker.__enter__()
         self.began = self._recording = True
-        self._process = os.getpid()
+        self._place = _place()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
@@ -172,9 +180,11 @@ class Profiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self.enabled or os.getpid() != self._process:  # a fork leaves the parent's body
+        if not self.enabled or _place()[0] != self._place[0]:  # a fork leaves the parent's body
             return
         self._recording = False
+        if isinstance(error, SystemExit) and not error.code:
+            error = None  # a script that is through
         try:
             self._finish(error)
         except Exception as failure:
@@ -186,17 +196,18 @@ class Profiler:
 
     def _finish(self, error: BaseException | None) -> None:
         assert self.output_dir
+        device_error: Exception | None = None
         with self._around:
             try:
-                self._dump_history()
-            finally:
                 if error is None:
                     synchronize(self._device)
-                ended_ns = time.time_ns()
-                wall_time_ns = time.perf_counter_ns() - self._started_ns
-                if self._trace:
-                    wall_time_ns -= self._trace.aside_ns
-                    self._trace.stop()
+            except Exception as late:  # what the device failed at shows when it is waited for
+                error = device_error = late
+            ended_ns = time.time_ns()
+            wall_time_ns = time.perf_counter_ns() - self._started_ns
+            wall_time_ns -= self._trace.aside_ns if self._trace else 0
+            self._tracker.__exit__(None, None, None)
+            self._dump_history()
         if self._trace and self._trace.was_ended:
             self._lack("trace", "another torch profiler ran inside, and ended this recording")
         elif self._trace and not self._trace.cycles:
@@ -210,7 +221,7 @@ class Profiler:
             "profiled_wall_time_ns": wall_time_ns,
             "profiled_step_times_ns": self._step_times_ns,
             "profiler": {
-                "activities": sorted(self._activities()),
+                "activities": sorted(self._recorded),
                 **self.options,
                 **vars(self.schedule),
             },
@@ -223,22 +234,23 @@ class Profiler:
         run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), self.run)
         if self._rank == 0:
             run_directory.write_json(self.output_dir / "run.json", self.run)
+        if device_error:
+            raise device_error
 
     def _activities(self) -> set[str]:
         """What is recorded, of what was asked for."""
         wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities)
-        if self._device.type == "cpu" and "GPU" in wanted:
-            if self.activities and "gpu" not in self._missing:
-                self._lack("gpu", "torch finds no accelerator here: only the CPU is profiled")
+        if "GPU" in wanted and not _accelerators():
+            if self.activities:
+                self._lack("gpu", "torch finds no accelerator to profile: only the CPU is profiled")
             wanted = wanted - {"GPU"} | {"CPU"}
         return wanted - {"MEM"} | ({"MEM"} if self._history else set())
 
     def _start_trace(self) -> Trace | None:
-        from torch.profiler import ProfilerActivity, supported_activities
+        from torch.profiler import ProfilerActivity
 
-        here = set(supported_activities())  # type: ignore[no-untyped-call]
-        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": here - {ProfilerActivity.CPU}, "MEM": set()}
-        activities = set().union(*(kinds[activity] for activity in self._activities()))
+        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": _accelerators(), "MEM": set()}
+        activities = set().union(*(kinds[activity] for activity in self._recorded))
         if not activities:
             return None
         trace = Trace(activities, self.options, self.schedule, self._path, self._written)
@@ -275,14 +287,22 @@ class Profiler:
 
     @contextmanager
     def _a_step(self) -> Iterator[None]:
-        """One denoising step of a pipeline."""
+        """One denoising step of a pipeline; one that fails is not a step."""
+        if not self._is_ours():
+            yield
+            return
         if self._trace:
             self._trace.unmark()
         self._begin_step()
         try:
             yield
         finally:
-            self._end_step()
+            if self._is_ours():
+                self._end_step()
+
+    def _is_ours(self) -> bool:
+        """Whether this is the process and the thread that is recorded."""
+        return self._recording and _place() == self._place
 
     def _start_history(self) -> MemoryHistory | None:
         if "MEM" not in (self.activities or ()):
@@ -293,7 +313,7 @@ class Profiler:
         return MemoryHistory(self._max_memory_entries)
 
     def _dump_history(self) -> None:
-        """Before anything else is done: after an OutOfMemoryError, little can be."""
+        """Before the trace is written: after an OutOfMemoryError, little can be done."""
         if not self._history:
             return
         assert self.output_dir
@@ -301,8 +321,8 @@ class Profiler:
         try:
             self._history.dump(path)
             self.memory_path = path
-        finally:
-            self._history.stop()
+        except Exception as error:
+            self._lack("memory_snapshot", f"the snapshot could not be written: {error}")
 
     def _save_compile_log(self) -> None:
         assert self.output_dir
@@ -315,6 +335,19 @@ class Profiler:
     def _lack(self, what: str, why: str) -> None:
         self._missing[what] = why
         warn(why)
+
+
+def _accelerators() -> set[ProfilerActivity]:
+    """What torch's profiler can record besides the CPU, where there is such a device."""
+    from torch.profiler import ProfilerActivity, supported_activities
+
+    if default_device().type == "cpu":
+        return set()
+    return set(supported_activities()) - {ProfilerActivity.CPU}  # type: ignore[no-untyped-call]
+
+
+def _place() -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()
 
 
 def _named(activities: Iterable[str]) -> list[str]:

@@ -62,9 +62,9 @@ def record(
         import torch
 
     check_sizes(pipeline, inputs)
+    device = pipeline._execution_device  # `device` is where offloaded parts wait
     if compiled:
-        compile_denoiser(pipeline, compiled)
-    device = pipeline._execution_device
+        compile_denoiser(pipeline, compiled, device.type)
     warm = replace(inputs, batch=warmup_batch or inputs.batch)
     if warmup and compiled and warm.batch != inputs.batch:
         warn(
@@ -118,13 +118,13 @@ def times_without_profiler(
     return {"wall_time_ns": wall_time_ns[0], "step_times_ns": step_times_ns}
 
 
-def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile) -> None:
+def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile, device_type: str) -> None:
     """Have torch.compile compile the part that runs in each step, whatever it is called."""
     name = denoiser(pipeline)
     if name is None:
         raise CaptureError(f"{type(pipeline).__name__}: no transformer and no unet to compile")
-    check_compiler(pipeline.device.type)
-    if pipeline.device.type == "cpu":
+    check_compiler(device_type)
+    if device_type == "cpu":
         compilation.name_cpu_kernels()
     getattr(pipeline, name).compile(mode=compiled.mode, fullgraph=compiled.fullgraph)
     compilation.remember_all()

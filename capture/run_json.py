@@ -27,7 +27,7 @@ KEYS = {
     "dtype": "of the weights, as torch calls it without `torch.`",
     "device": "where torch computes: `cpu`, `cuda`, ...",
     "device_name": "model of the processor or accelerator",
-    "driver": "CUDA or ROCm, and the driver",
+    "driver": "version of CUDA or ROCm, and the newest CUDA that the driver is made for",
     "framework": "`pytorch`",
     "framework_version": "of torch, with its build, e.g. `2.13.0+cpu`",
     "diffusers_version": "of diffusers, where the process used it",

@@ -44,7 +44,7 @@ class Trace:
         self._on_ready = on_ready
         self._options = options
         self._discards = False
-        self._steps = 0  # of this cycle
+        self._steps = 0  # recorded, of this cycle
         self._mark: record_function | None = None
         self.profile = profile(
             activities=activities,
@@ -88,7 +88,7 @@ class Trace:
         self.unmark()
         if not self._goes_on():
             return
-        self._steps += 1
+        self._steps += self._schedule.records(step)
         self._size.check(step)
         began_ns = time.perf_counter_ns()
         # The first step was recorded for a body without any, whatever the schedule says.

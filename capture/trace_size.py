@@ -23,9 +23,9 @@ class TraceSize:
 
     def check(self, step: int) -> None:
         """After each step: warns, once, where the trace is on its way past the limit."""
-        now = rss_bytes()
-        if self._before is None or now is None or not self._schedule.records(step):
+        if self._before is None or not self._schedule.records(step):
             return
+        now = rss_bytes() or self._before
         self._recorded += 1
         whole = max(self._schedule.active or 0, self._recorded)
         expected = (now - self._before) / self._recorded * whole * self._json_per_rss
@@ -33,5 +33,5 @@ class TraceSize:
             self._before = None
             warn(
                 f"the trace will hold about {expected / 2**30:.1f} GiB of JSON, and writing it "
-                "take eight times that of memory: record fewer steps, or no Python frames"
+                "takes eight times that of memory: record fewer steps, or no Python frames"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -34,17 +35,20 @@ def load(
 ) -> DiffusionPipeline:
     """The pipeline of `model`, a path or an id, on the device; without one, the tiny random one.
 
-    `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, weights are
-    bfloat16 on an accelerator, float32 on the CPU. With `offload`, parts wait in the host's memory.
+    `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, loaded
+    weights are bfloat16 on an accelerator, float32 on the CPU. Under torchrun, each rank has the
+    device of its number. With `offload`, parts wait in the host's memory.
     Raises CaptureError for a model that is missing or not to be had, and for what is not installed.
     """
     module, build, loader = KINDS[kind]
-    device = default_device()
     with capture_extra():
         import diffusers
         import torch
         import transformers
 
+    device = default_device()
+    if device.type != "cpu" and (local_rank := os.environ.get("LOCAL_RANK")):
+        torch.accelerator.set_device_index(int(local_rank))
     diffusers.utils.logging.set_verbosity_error()
     diffusers.utils.logging.disable_progress_bar()
     transformers.logging.set_verbosity_error()

@@ -75,6 +75,7 @@ def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
         ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
         ({"active": 2, "repeat": 0}, 4, [[0, 1], [2, 3]]),  # and no trace of a step only begun
+        ({"warmup": 1, "active": 2, "repeat": 0}, 4, [[1, 2]]),
         ({"warmup": 1, "active": 9}, 3, [[1, 2, 3]]),  # left early: what there is
         ({"warmup": 1, "active": 3}, 0, [[0]]),  # never stepped: all of it
     ],
@@ -293,6 +294,54 @@ def test_a_pipelines_steps_are_steps(tmp_path):
 
     assert profiler.step_num == 4
     assert Captured.read(tmp_path).steps == [f"ProfilerStep#{number}" for number in range(4)]
+
+
+def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
+    from capture.denoising import Inputs, generate
+    from capture.pipelines.flux import tiny_flux
+
+    pipeline = tiny_flux()
+    forward, calls = pipeline.transformer.forward, []
+
+    def fail_later(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 2:
+            raise MemoryError("of the second step")
+        return forward(*args, **kwargs)
+
+    pipeline.transformer.forward = fail_later
+    profiler = Profiler(output_dir=tmp_path, with_stack=False)
+    with pytest.raises(MemoryError), profiler:
+        generate(pipeline, Inputs(steps=3, height=32, width=32, max_sequence_length=16))
+
+    captured = Captured.read(tmp_path)
+    assert profiler.step_num == len(captured.run["profiled_step_times_ns"]) == 1
+    assert captured.steps == ["ProfilerStep#0", "ProfilerStep#1"]  # the second one was begun
+    assert "missing" not in captured.run
+    assert captured.run["error"] == "MemoryError: of the second step"
+
+
+def test_what_the_device_fails_at_late_is_the_runs_error(work, tmp_path, monkeypatch):
+    from capture import profiler as module
+
+    profiler = Profiler(output_dir=tmp_path, with_stack=False)
+
+    def fail(_: object) -> None:
+        raise RuntimeError("an illegal access")
+
+    def work_and_fail() -> None:
+        work()
+        monkeypatch.setattr(module, "synchronize", fail)
+
+    with pytest.raises(RuntimeError, match="an illegal access"):
+        steps(profiler, work_and_fail, 1)
+
+    captured = Captured.read(tmp_path)
+    assert captured.named("aten::linear")
+    assert captured.run["error"] == "RuntimeError: an illegal access"
+    monkeypatch.undo()
+    with Profiler(output_dir=tmp_path / "next", with_stack=False):
+        work()  # torch's profiler is free again
 
 
 def test_flags_make_a_profiler(work, tmp_path):

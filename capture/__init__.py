@@ -7,10 +7,11 @@ profiles any script. Torch is imported when it is used.
 """
 
 from capture.arguments import add_profiler_arguments, create_profiler_from_args
+from capture.cache_dit import ProfilerContext
 from capture.errors import CaptureError, CaptureWarning
 from capture.functions import profile_function
 from capture.memory import MemoryTracker
-from capture.profiler import Profiler, ProfilerContext
+from capture.profiler import Profiler
 
 __all__ = [
     "CaptureError",

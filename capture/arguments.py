@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from argparse import BooleanOptionalAction
+from pathlib import Path
 from typing import Any
 
-from capture.profiler import ACTIVITIES, Profiler, ProfilerContext
+from capture.activities import ACTIVITIES
+from capture.profiler import Profiler
 
 DEFAULTS: dict[str, Any] = {
     "profile": False,
@@ -26,6 +28,7 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
     flags.add_argument("--profile-name", metavar="NAME", help="Name of the run and its files.")
     flags.add_argument(
         "--profile-dir",
+        type=Path,
         metavar="DIR",
         help="The run directory; without it, one called NAME in $TRACEHOUSE_PROFILE_DIR or "
         "$CACHE_DIT_TORCH_PROFILER_DIR, else in ./profiles.",
@@ -74,11 +77,11 @@ def create_profiler_from_args(
         "enabled": bool(said["profile"]),
         "activities": said["profile_activities"],
         "output_dir": said["profile_dir"],
-        "profile_name": profile_name or said["profile_name"],
+        "name": profile_name or said["profile_name"],
         "with_stack": said["profile_with_stack"],
         "record_shapes": said["profile_record_shapes"],
     }
     if any(said[flag] is not None for flag in SCHEDULE):
         for flag, default in SCHEDULE.items():
             wanted[flag.removeprefix("profile_")] = default if said[flag] is None else said[flag]
-    return ProfilerContext(**wanted | options)
+    return Profiler(**wanted | options)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
-PIPELINES = "diffusers.pipelines.pipeline_utils"
+PIPELINE_MODULE = "diffusers.pipelines.pipeline_utils"
 DENOISERS = ("transformer", "unet", "prior")
 StepContext = Callable[[], AbstractContextManager[object]]
 
@@ -64,7 +64,7 @@ def denoising_steps(around_step: StepContext) -> Iterator[None]:
     The first step begins where a pipeline asks for its progress bar, which they all do right before
     their loop; each ends where the bar moves on. Pipelines must have been imported.
     """
-    module = sys.modules.get(PIPELINES)
+    module = sys.modules.get(PIPELINE_MODULE)
     if not module:
         yield
         return

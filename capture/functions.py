@@ -6,11 +6,9 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from capture.profiler import ProfilerContext
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from capture.profiler import Profiler
 
 
 def profile_function(
@@ -27,7 +25,7 @@ def profile_function(
     if callable(enabled):  # `@profile_function` without parentheses
         return profile_function()(enabled)
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
             raise TypeError(
                 "profile_function decorates a function: below @classmethod and the like"
@@ -38,8 +36,8 @@ def profile_function(
             raise TypeError(f"{function.__qualname__}: a generator does its work after the call")
         name = profile_name or function.__qualname__.replace("<locals>.", "")
 
-        def profiler() -> ProfilerContext:
-            return ProfilerContext(not _recording(), profile_name=name, **options)
+        def profiler() -> Profiler:
+            return Profiler(not _recording(), name=name, **options)
 
         if inspect.iscoroutinefunction(function):
 
@@ -47,13 +45,13 @@ def profile_function(
                 with profiler():
                     return await function(*args, **kwargs)
 
-            return functools.wraps(function)(call_async)  # type: ignore[return-value]
+            return functools.wraps(function)(call_async)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             with profiler():
                 return function(*args, **kwargs)
 
-        return functools.wraps(function)(call)  # type: ignore[return-value]
+        return functools.wraps(function)(call)
 
     return decorate
 

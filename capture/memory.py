@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from capture.errors import capture_extra
@@ -34,12 +33,7 @@ class MemoryTracker:
         self._host_known = _reset_host_peak()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         cuda = _cuda()
         self.peaks = [
             {

@@ -2,9 +2,11 @@
 
 import argparse
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 
 from capture.arguments import SCHEDULE, add_profiler_arguments
+from capture.denoising import Inputs
 
 COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 DTYPES = ("float32", "float16", "bfloat16")
@@ -66,7 +68,7 @@ def _add_pipeline(command: ArgumentParser) -> None:
     command.add_argument("--width", type=count, help="Of the image, pixels (tiny: 64).")
     command.add_argument("--dtype", choices=DTYPES, help="Of the weights.")
     command.add_argument("--offload", action="store_true", help="Parts wait in the host's memory.")
-    command.add_argument("--prompt", default="a house of traces", metavar="TEXT")
+    command.add_argument("--prompt", default=Inputs.prompt, metavar="TEXT")
     command.add_argument("--seed", type=_at_least(0), default=0, help="Of weights and latents.")
     _add_profiler(command)
 
@@ -75,19 +77,18 @@ def _add_profiler(command: ArgumentParser) -> None:
     """The profiler's flags; without any of the schedule's, all steps are recorded."""
     add_profiler_arguments(command)
     command.set_defaults(profile=True, profile_with_stack=None, **dict.fromkeys(SCHEDULE))
-    group = next(g for g in command._action_groups if g.title == "profiler")
-    group.description = (
+    command.epilog = (
         "Naming one of wait, warmup, active or repeat sets a schedule over the steps. Python "
         "frames are recorded unless torch.compile may work inside the recording: they would take "
         "gigabytes of memory then."
     )
 
 
-def _at_least(least: int) -> type[int]:
+def _at_least(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not least <= int(text) < 2**63:
             raise argparse.ArgumentTypeError(f"{text} is not a number from {least} on")
         return int(text)
 
     number.__name__ = "number"
-    return number  # type: ignore[return-value]
+    return number

@@ -50,7 +50,7 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
     name = asked.profile_name or (
         asked.profile_dir.resolve().name
         if asked.profile_dir
-        else f"{model.rstrip('/').rpartition('/')[2]}-{'compiled' if compiled else 'eager'}"
+        else f"{Path(model).name}-{'compiled' if compiled else 'eager'}"
     )
     profiler = create_profiler_from_args(asked, name)
     with ExitStack() as held:

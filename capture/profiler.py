@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from capture import compilation, run_directory
-from capture.denoising import PIPELINES, denoising_steps
+from capture.activities import accelerators, named
+from capture.denoising import PIPELINE_MODULE, denoising_steps
 from capture.device import default_device, synchronize
 from capture.errors import CaptureError, capture_extra, warn
 from capture.labels import valid_labels
@@ -28,10 +29,7 @@ from capture.trace import Trace
 
 if TYPE_CHECKING:
     import torch
-    from torch.profiler import ProfilerActivity
 
-ACTIVITIES = ("CPU", "GPU", "MEM")
-TORCH_GPU = ("CUDA", "XPU", "MTIA", "PRIVATEUSE1")
 MAX_MEMORY_ENTRIES = 100_000
 
 
@@ -87,9 +85,7 @@ class Profiler:
         hook_pipelines: bool = True,
     ) -> None:
         self.enabled = enabled
-        self.activities = None if activities is None else _named(activities)
-        if self.activities == []:
-            raise CaptureError(f"no activity to record; there are {', '.join(ACTIVITIES)}")
+        self.activities = None if activities is None else named(activities)
         self.output_dir = Path(output_dir) if output_dir else None
         self.name = run_directory.file_name(name)
         self.options: dict[str, Any] = {
@@ -170,7 +166,7 @@ class Profiler:
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
-        if not (self._hook_pipelines and PIPELINES in sys.modules):
+        if not (self._hook_pipelines and PIPELINE_MODULE in sys.modules):
             self._begin_step()
         return self
 
@@ -206,7 +202,7 @@ class Profiler:
             ended_ns = time.time_ns()
             wall_time_ns = time.perf_counter_ns() - self._started_ns
             wall_time_ns -= self._trace.aside_ns if self._trace else 0
-            self._tracker.__exit__(None, None, None)
+            self._tracker.__exit__()
             self._dump_history()
         if self._trace and self._trace.was_ended:
             self._lack("trace", "another torch profiler ran inside, and ended this recording")
@@ -240,7 +236,7 @@ class Profiler:
     def _activities(self) -> set[str]:
         """What is recorded, of what was asked for."""
         wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities)
-        if "GPU" in wanted and not _accelerators():
+        if "GPU" in wanted and not accelerators():
             if self.activities:
                 self._lack("gpu", "torch finds no accelerator to profile: only the CPU is profiled")
             wanted = wanted - {"GPU"} | {"CPU"}
@@ -249,7 +245,7 @@ class Profiler:
     def _start_trace(self) -> Trace | None:
         from torch.profiler import ProfilerActivity
 
-        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": _accelerators(), "MEM": set()}
+        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": accelerators(), "MEM": set()}
         activities = set().union(*(kinds[activity] for activity in self._recorded))
         if not activities:
             return None
@@ -337,49 +333,5 @@ class Profiler:
         warn(why)
 
 
-def _accelerators() -> set[ProfilerActivity]:
-    """What torch's profiler can record besides the CPU, where there is such a device."""
-    from torch.profiler import ProfilerActivity, supported_activities
-
-    if default_device().type == "cpu":
-        return set()
-    return set(supported_activities()) - {ProfilerActivity.CPU}  # type: ignore[no-untyped-call]
-
-
 def _place() -> tuple[int, int]:
     return os.getpid(), threading.get_ident()
-
-
-def _named(activities: Iterable[str]) -> list[str]:
-    """Names of activities: ours, or torch's own `ProfilerActivity`."""
-    given = [activities] if isinstance(activities, str) else list(activities)
-    names = [str(activity).rpartition(".")[2].upper() for activity in given]
-    named = ["GPU" if name in TORCH_GPU else name for name in names]
-    for name in named:
-        if name not in ACTIVITIES:
-            raise CaptureError(f"{name}: no activity; there are {', '.join(ACTIVITIES)}")
-    return named
-
-
-class ProfilerContext(Profiler):
-    """`Profiler` with the parameters of cache-dit's class of this name."""
-
-    def __init__(
-        self,
-        enabled: bool = True,
-        activities: Iterable[str] | None = None,
-        output_dir: str | Path | None = None,
-        profile_name: str | None = None,
-        with_stack: bool = True,
-        record_shapes: bool = True,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            enabled,
-            activities,
-            output_dir,
-            profile_name,
-            with_stack=with_stack,
-            record_shapes=record_shapes,
-            **options,
-        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from capture.errors import capture_extra
 from capture.pipelines.parts import (
     CLIP_LENGTH,
     CLIP_WIDTH,
@@ -12,6 +11,7 @@ from capture.pipelines.parts import (
     T5_LENGTH,
     T5_WIDTH,
     byte_tokenizer,
+    seeded,
     tiny_clip,
     tiny_t5,
     tiny_vae,
@@ -27,12 +27,9 @@ def tiny_flux(seed: int = 0) -> FluxPipeline:
     Nothing is downloaded: both tokenizers map bytes to tokens. Seeds torch's global generator.
     Raises CaptureError without torch, diffusers or transformers.
     """
-    with capture_extra():
-        import torch
-        import transformers  # noqa: F401 (where it is absent, diffusers imports placeholders)
-        from diffusers import FlowMatchEulerDiscreteScheduler, FluxPipeline
+    seeded(seed)
+    from diffusers import FlowMatchEulerDiscreteScheduler, FluxPipeline
 
-    torch.manual_seed(seed)
     clip_tokenizer = byte_tokenizer(CLIP_LENGTH)
     t5_tokenizer = byte_tokenizer(T5_LENGTH)
     pipeline = FluxPipeline(

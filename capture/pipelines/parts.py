@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from capture.errors import capture_extra
+
 if TYPE_CHECKING:
     from diffusers import AutoencoderKL
     from transformers import (
@@ -19,6 +21,19 @@ CLIP_WIDTH = 32
 CLIP_LENGTH = 77  # tokens, as in the real one
 T5_WIDTH = 32
 T5_LENGTH = 512
+
+
+def seeded(seed: int) -> None:
+    """Seeds torch's global generator, from which all weights come.
+
+    Raises CaptureError without torch, diffusers or transformers: where the last is absent,
+    diffusers imports placeholders.
+    """
+    with capture_extra():
+        import diffusers  # noqa: F401
+        import torch
+        import transformers  # noqa: F401
+    torch.manual_seed(seed)
 
 
 def byte_tokenizer(length: int) -> PreTrainedTokenizerFast:

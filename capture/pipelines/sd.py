@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from capture.errors import capture_extra
 from capture.pipelines.parts import (
     CLIP_LENGTH,
     CLIP_WIDTH,
     LATENT_CHANNELS,
     byte_tokenizer,
+    seeded,
     tiny_clip,
     tiny_vae,
 )
@@ -24,12 +24,9 @@ def tiny_sd(seed: int = 0) -> StableDiffusionPipeline:
     Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
     diffusers or transformers.
     """
-    with capture_extra():
-        import torch
-        import transformers  # noqa: F401 (where it is absent, diffusers imports placeholders)
-        from diffusers import DDIMScheduler, StableDiffusionPipeline
+    seeded(seed)
+    from diffusers import DDIMScheduler, StableDiffusionPipeline
 
-    torch.manual_seed(seed)
     tokenizer = byte_tokenizer(CLIP_LENGTH)
     return StableDiffusionPipeline(
         vae=tiny_vae(),

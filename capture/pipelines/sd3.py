@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from capture.errors import capture_extra
 from capture.pipelines.parts import (
     CLIP_LENGTH,
     CLIP_WIDTH,
     LATENT_CHANNELS,
     T5_LENGTH,
     byte_tokenizer,
+    seeded,
     tiny_projected_clip,
     tiny_t5,
     tiny_vae,
@@ -28,12 +28,9 @@ def tiny_sd3(seed: int = 0) -> StableDiffusion3Pipeline:
     Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
     diffusers or transformers.
     """
-    with capture_extra():
-        import torch
-        import transformers  # noqa: F401 (where it is absent, diffusers imports placeholders)
-        from diffusers import FlowMatchEulerDiscreteScheduler, StableDiffusion3Pipeline
+    seeded(seed)
+    from diffusers import FlowMatchEulerDiscreteScheduler, StableDiffusion3Pipeline
 
-    torch.manual_seed(seed)
     clip_tokenizer = byte_tokenizer(CLIP_LENGTH)
     t5_tokenizer = byte_tokenizer(T5_LENGTH)
     return StableDiffusion3Pipeline(

@@ -132,7 +132,16 @@ def test_other_pipelines_have_their_steps_too(kind, pipeline, denoiser, run_capt
 
 def test_a_schedule_is_one_over_the_denoising_steps(run_capture, tmp_path):
     finished = run_capture(
-        *("flux", "--tiny", "--steps", "6", "--warmup", "0", "--out", str(tmp_path / "run")),
+        *(
+            "flux",
+            "--tiny",
+            "--steps",
+            "6",
+            "--warmup",
+            "0",
+            "--profile-dir",
+            str(tmp_path / "run"),
+        ),
         *("--profile-wait", "1", "--profile-active", "2", "--no-profile-with-stack"),
     )
 

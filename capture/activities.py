@@ -1,0 +1,37 @@
+"""What can be recorded: the CPU, the accelerator, the allocator's history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from capture.device import default_device
+from capture.errors import CaptureError
+
+if TYPE_CHECKING:
+    from torch.profiler import ProfilerActivity
+
+ACTIVITIES = ("CPU", "GPU", "MEM")
+TORCH_GPU = ("CUDA", "XPU", "MTIA", "PRIVATEUSE1")
+
+
+def named(activities: Iterable[str]) -> list[str]:
+    """Names of activities: ours, or torch's own `ProfilerActivity`. Raises CaptureError."""
+    given = [activities] if isinstance(activities, str) else list(activities)
+    names = [str(activity).rpartition(".")[2].upper() for activity in given]
+    ours = ["GPU" if name in TORCH_GPU else name for name in names]
+    for name in ours:
+        if name not in ACTIVITIES:
+            raise CaptureError(f"{name}: no activity; there are {', '.join(ACTIVITIES)}")
+    if not ours:
+        raise CaptureError(f"no activity to record; there are {', '.join(ACTIVITIES)}")
+    return ours
+
+
+def accelerators() -> set[ProfilerActivity]:
+    """What torch's profiler can record besides the CPU, where there is such a device."""
+    from torch.profiler import ProfilerActivity, supported_activities
+
+    if default_device().type == "cpu":
+        return set()
+    return set(supported_activities()) - {ProfilerActivity.CPU}  # type: ignore[no-untyped-call]

@@ -1,0 +1,160 @@
+"""Moments in the life of a device's memory: as people name them, and which action they are."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from ingest.errors import MissingError
+
+UNIX_NS = 10**17  # 1973: whole numbers from here on are no seconds after anything
+NS_PER_S = 1_000_000_000
+UNKNOWN = re.compile(r"\(before the trace\)|\(not followed\)|\(no [a-z]+\)")
+ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a source, as `memory_peak` has it: bytes, Unix ns; None where not recorded."""
+
+    source_id: int
+    rank: int
+    device: str
+    path: str
+    origin: str
+    actions: int
+    elements: int
+    first_ns: int | None
+    last_ns: int | None
+    start_bytes: int
+    peak_bytes: int
+    peak_ordinal: int
+    peak_ns: int | None
+    end_bytes: int
+    end_reserved_bytes: int | None
+    peak_reserved_bytes: int | None
+
+    def seconds(self, time_ns: int | None) -> str | None:
+        """A Unix time as seconds after the device's first action; None where either is unknown."""
+        if time_ns is None or self.first_ns is None:
+            return None
+        return f"{(time_ns - self.first_ns) / NS_PER_S:.6f} s"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment as it was asked for. `kind` is peak, end, oom, after (`ns` since the device's first
+    action) or unix (`ns` since the epoch)."""
+
+    kind: str
+    ns: int = 0
+
+
+def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
+    """The devices whose memory the run knows, by source, the CPU last.
+
+    A source may have several, and several sources may speak of the same one. Raises MissingError
+    where there are none.
+    """
+    rows = connection.execute(
+        """
+        SELECT peak.source_id, peak.rank, peak.device, sources.path, peak.origin, peak.actions,
+            peak.elements, peak.first_ns, peak.last_ns, peak.start_bytes, peak.peak_bytes,
+            peak.peak_ordinal, peak.peak_ns, peak.end_bytes,
+            peak.end_reserved_bytes, peak.peak_reserved_bytes
+        FROM memory_peak AS peak
+        INNER JOIN sources ON peak.run_id = sources.run_id AND peak.source_id = sources.source_id
+        WHERE peak.run_id = $1
+        ORDER BY peak.source_id, peak.device = 'cpu', peak.device
+        """,
+        [run_id],
+    ).fetchall()
+    if not rows:
+        raise MissingError(
+            f"{run_id}: no memory was recorded; profile with profile_memory=True, or add a "
+            "snapshot of torch.cuda.memory._dump_snapshot()"
+        )
+    return [Device(*row) for row in rows]
+
+
+def moment(text: str) -> Moment:
+    """The moment that `text` names. Raises ValueError, saying what is accepted."""
+    if text in ("peak", "end", "oom"):
+        return Moment(text)
+    if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)", text) and len(text) < 40:
+        if "." not in text and int(text) >= UNIX_NS:
+            return Moment("unix", int(text))
+        return Moment("after", int(Decimal(text) * NS_PER_S))
+    raise ValueError(f"{text}: no moment; accepted are {ACCEPTED}")
+
+
+def ordinal_at(
+    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, wanted: Moment
+) -> int:
+    """The device's last action up to the moment; -1: before the first.
+
+    The moment is peak, end or a time. Raises MissingError where no times were recorded.
+    """
+    if wanted.kind == "peak":
+        return device.peak_ordinal
+    if wanted.kind == "end":
+        return device.actions - 1
+    if device.first_ns is None:
+        why = "has no times, as torch before 2.2" if device.actions else "has no history"
+        raise MissingError(f"{device.path}: {why}; accepted are peak, end and oom")
+    until = wanted.ns if wanted.kind == "unix" else device.first_ns + wanted.ns
+    (row,) = connection.execute(
+        """
+        SELECT coalesce(max(ordinal), -1) FROM memory_events
+        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND time_ns <= $4
+        """,
+        [run_id, device.source_id, device.device, min(until, 2**63 - 1)],
+    ).fetchall()
+    return int(row[0])
+
+
+def holders(
+    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, ordinal: int, level: str
+) -> list[tuple[Any, ...]]:
+    """What held the device's memory after an action: name, bytes, allocations, percent, stack_id.
+
+    The largest first; the levels are those of `memory_sites_at`.
+    """
+    return connection.execute(
+        """
+        SELECT name, bytes, elements, percent, stack_id
+        FROM memory_sites_at($1, $2, $3, $4)
+        WHERE level = $5
+        ORDER BY bytes DESC, name, stack_id
+        """,
+        [run_id, device.source_id, device.device, ordinal, level],
+    ).fetchall()
+
+
+def telling_level(
+    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, ordinal: int
+) -> str:
+    """The first level of site, op and category that tells anything of what held memory then."""
+    for level in ("site", "op", "category"):
+        names = [row[0] for row in holders(connection, run_id, device, ordinal, level)]
+        if any(name and not UNKNOWN.fullmatch(name) for name in names):
+            return level
+    return "site"
+
+
+def stack_frames(
+    connection: duckdb.DuckDBPyConnection, run_id: str, stack_ids: list[int]
+) -> dict[int, list[str]]:
+    """The frames of stacks, innermost first, as `file:line function`."""
+    rows = connection.execute(
+        """
+        SELECT stack_id, list(concat(filename, ':' || line, ' ', name) ORDER BY depth)
+        FROM stack_frames
+        WHERE run_id = $1 AND stack_id IN (SELECT unnest($2::INTEGER[]))
+        GROUP BY stack_id
+        """,
+        [run_id, stack_ids],
+    ).fetchall()
+    return dict(rows)

@@ -1,0 +1,229 @@
+"""`ingest memory`: each device's memory curve at a glance, and what held memory at a moment."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+from rich.console import RenderableType
+from rich.text import Text
+
+from ingest.errors import MissingError
+from ingest.memory.moments import (
+    Device,
+    Moment,
+    devices,
+    holders,
+    moment,
+    ordinal_at,
+    stack_frames,
+    telling_level,
+)
+from ingest.output import printable, size, table
+
+FIGURES = ("size", "bytes", "allocations", "%")
+LEVELS = {
+    "site": "line of code",
+    "stack": "stack",
+    "module": "nn.Module",
+    "op": "operator",
+    "category": "category",
+}
+
+
+def memory_report(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    at: str = "peak",
+    by: str | None = None,
+    limit: int = 20,
+) -> Iterator[RenderableType]:
+    """What held the memory of each device at a moment, under a line on the device's whole curve.
+
+    `at` is peak, end, oom (each time that memory ran out), seconds after the device's first action,
+    or Unix ns. `by` is a level of `memory_sites_at`; without it, the first of site, op and category
+    that is known. The rows of a ranking, with those beyond `limit`, add up to what was in use.
+    Raises ValueError where `at` is no moment, MissingError where the run has no memory, no times or
+    no such error.
+    """
+    wanted = moment(at)
+    of_run = devices(connection, run_id)
+    if wanted.kind == "oom":
+        yield from _errors(connection, run_id, of_run, by, limit)
+        return
+    for device in of_run:
+        ordinal = ordinal_at(connection, run_id, device, wanted)
+        when = _when(connection, run_id, device, wanted, ordinal)
+        yield from _head(run_id, device)
+        yield from _ranking(connection, run_id, device, ordinal, when, by, limit)
+        if wanted.kind == "end":
+            yield from _fragmentation(connection, run_id, device)
+        yield Text()
+
+
+def memory_warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[str]:
+    """What was odd in the files that say what memory was used, and in those that are damaged."""
+    rows = connection.execute(
+        """
+        SELECT parse_filename(path), status, unnest(if(len(warnings) > 0, warnings, ['']))
+        FROM sources
+        WHERE run_id = $1 AND (
+            status IN ('truncated', 'failed') OR len(warnings) > 0 AND source_id IN (
+                SELECT source_id FROM memory_peak WHERE run_id = $1
+            )
+        )
+        ORDER BY source_id
+        """,
+        [run_id],
+    ).fetchall()
+    for name, status, warning in rows:
+        yield f"{name}: {warning or status}"
+
+
+def _head(run_id: str, device: Device) -> Iterator[RenderableType]:
+    source = printable(device.path.replace("\\", "/").rpartition("/")[2])
+    yield Text(f"{run_id}  rank {device.rank}  device {printable(device.device)}  {source}", "bold")
+    peak = size(device.peak_bytes)
+    if device.actions and device.peak_ordinal < 0:
+        peak += " at the start"
+    elif after := device.seconds(device.peak_ns):
+        peak += f" after {after}"
+    said = [f"start {size(device.start_bytes)}", f"peak {peak}", f"end {size(device.end_bytes)}"]
+    if device.end_reserved_bytes is not None:
+        reserved, most = device.end_reserved_bytes, device.peak_reserved_bytes
+        at_most = "" if most == reserved else f", at most {size(most)}"
+        said.append(f"reserved {size(reserved)}{at_most}")
+    if device.actions:
+        plural = "" if device.actions == 1 else "s"
+        said.append(f"{device.actions:,} action{plural} of a {device.origin}")
+    else:
+        said.append(f"a {device.origin} without history")
+    yield Text("; ".join(said))
+
+
+def _when(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    device: Device,
+    wanted: Moment,
+    ordinal: int,
+) -> str:
+    if wanted.kind in ("peak", "end"):
+        return f"at the {wanted.kind}"
+    if ordinal < 0:
+        return "before the first action"
+    rows = connection.execute(
+        """
+        SELECT time_ns FROM memory_events
+        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND ordinal = $4
+        """,
+        [run_id, device.source_id, device.device, ordinal],
+    ).fetchall()
+    last = "the last, " if ordinal == device.actions - 1 else ""
+    return f"after action {ordinal:,} ({last}at {device.seconds(rows[0][0])})"
+
+
+def _ranking(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    device: Device,
+    ordinal: int,
+    when: str,
+    by: str | None,
+    limit: int,
+) -> Iterator[RenderableType]:
+    level = by or telling_level(connection, run_id, device, ordinal)
+    rows = holders(connection, run_id, device, ordinal, level)
+    total = sum(row[1] for row in rows)
+    title = f"In use {when}: {size(total)} ({total:,} bytes), by {LEVELS[level]}"
+    if not rows:
+        yield Text(f"\n{title}: nothing", "italic")
+        return
+    if level == "stack":
+        yield Text(f"\n{title}", "italic")
+        yield from _stacks(connection, run_id, rows[:limit])
+    else:
+        shown = [(row[0], *_figures(row)) for row in rows[:limit]]
+        yield table((level, *FIGURES), shown, f"\n{title}", right=FIGURES)
+    if rest := rows[limit:]:
+        held = sum(row[1] for row in rest)
+        yield Text(
+            f"… and {len(rest):,} more: {size(held)} ({held:,} bytes, {100 * held / total:.2f}%)"
+        )
+    if not device.elements and device.origin == "trace":
+        yield Text("no addresses were recorded; what operators allocated is in memory_by_op")
+
+
+def _figures(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
+    _, held, elements, percent, _ = row
+    known = elements is not None
+    share = "–" if percent is None else f"{percent:.2f}"
+    return size(held), f"{held:,}", f"{elements:,}" if known else "–", share
+
+
+def _stacks(
+    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[Any, ...]]
+) -> Iterator[RenderableType]:
+    frames = stack_frames(connection, run_id, [row[4] for row in rows if row[4] is not None])
+    for row in rows:
+        held, exact, elements, percent = _figures(row)
+        yield Text(f"\n {held}  {exact} bytes  {elements} allocations  {percent}%", "bold")
+        for frame in frames.get(row[4], [row[0]]):
+            yield Text(f"   {printable(frame)}")
+
+
+def _fragmentation(
+    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device
+) -> Iterator[RenderableType]:
+    rows = connection.execute(
+        """
+        SELECT segments, bytes, inactive_bytes, inactive_percent, stranded_bytes, rounding_bytes
+        FROM fragmentation
+        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND level = 'device'
+        """,
+        [run_id, device.source_id, device.device],
+    ).fetchall()
+    for segments, held, inactive, percent, stranded, rounding in rows:
+        yield Text(
+            f"Reserved: {size(held)} in {segments:,} segments; inactive {size(inactive)} "
+            f"({percent or 0:.2f}%), of it stranded {size(stranded)}; rounding {size(rounding)}"
+        )
+
+
+def _errors(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    of_run: list[Device],
+    by: str | None,
+    limit: int,
+) -> Iterator[RenderableType]:
+    found = 0
+    for device in of_run:
+        rows = connection.execute(
+            """
+            SELECT ordinal, time_ns, requested_bytes, device_free_bytes, reserved_bytes,
+                active_bytes, free_bytes, largest_free_bytes, site
+            FROM oom_report
+            WHERE run_id = $1 AND source_id = $2 AND device = $3
+            ORDER BY ordinal
+            """,
+            [run_id, device.source_id, device.device],
+        ).fetchall()
+        if rows:
+            yield from _head(run_id, device)
+        for ordinal, time_ns, *figures, site in rows:
+            asked, device_free, reserved, active, free, largest = map(size, figures)
+            after = device.seconds(time_ns)
+            yield Text(
+                f"\nOut of memory at action {ordinal:,}{f' after {after}' if after else ''}: "
+                f"{asked} requested by {printable(site or '(no stack)')}",
+                "bold",
+            )
+            yield Text(
+                f"device free {device_free}; reserved {reserved}, of it allocated {active}, free "
+                f"{free}, largest free piece {largest}"
+            )
+            yield from _ranking(connection, run_id, device, ordinal, "at that moment", by, limit)
+            yield Text()
+        found += len(rows)
+    if not found:
+        raise MissingError(f"{run_id}: no out-of-memory error was recorded")

@@ -1,0 +1,127 @@
+-- The blocks of each snapshot by the stacks that allocated them: what torch's `_memory_viz.py`
+-- draws as flame graphs, line by line. `array_to_string(path, ';') || ' ' || bytes` is the folded
+-- line. The two graphs show the same bytes: those that the allocator held. Other than by torch, an
+-- inactive block counts at most with its size: what was asked for when it was last used can be
+-- more, which torch makes up for with negative gaps.
+-- One row: a place in one of the two graphs of a device in a source.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- device     device, as PyTorch names it
+-- graph      memory: by stream; segments: by stream and segment
+-- path       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the blocks'
+--            state, then the stack's frames as `file:line:function`, outermost first, without those
+--            of the unwinder and the interpreter; or `<non-python>` where no stack was recorded, or
+--            `<gaps>` for what rounding sizes up has added
+-- bytes      of them, bytes
+-- blocks     in so many blocks
+CREATE VIEW memory_flames AS
+WITH
+placed AS (
+    SELECT
+        stacks.run_id,
+        stacks.stack_id,
+        unnest(stacks.frame_ids) AS frame_id,
+        generate_subscripts(stacks.frame_ids, 1) AS place
+    FROM stacks
+    INNER JOIN (
+        SELECT DISTINCT run_id, stack_id
+        FROM memory_blocks
+    ) AS used ON stacks.run_id = used.run_id AND stacks.stack_id = used.stack_id
+),
+
+called AS (
+    SELECT
+        placed.run_id,
+        placed.stack_id,
+        list(
+            concat_ws(
+                ':', regexp_extract(frames.filename, '[^/\\]*$'), frames.line, frames.name
+            ) ORDER BY placed.place DESC
+        ) FILTER (  -- as torch does
+            WHERE NOT regexp_matches(frames.name, concat(
+                'unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|',
+                '__libc_start_main|PyEval_|PyObject_|PyFunction_'
+            ))
+            AND NOT regexp_matches(frames.filename, concat(
+                'core/boxing|/Register|/Redispatch|pythonrun\.c|Modules/main\.c|Objects/call\.c|',
+                'Objects/methodobject\.c|pycore_ceval\.h|ceval\.c|cpython/abstract\.h'
+            ))
+        ) AS frames
+    FROM placed
+    INNER JOIN frames ON placed.run_id = frames.run_id AND placed.frame_id = frames.frame_id
+    GROUP BY placed.run_id, placed.stack_id
+),
+
+parts AS (
+    SELECT
+        block.run_id,
+        block.source_id,
+        block.rank,
+        block.device,
+        concat('stream_', segment.stream) AS stream,
+        concat('seg_', segment.address) AS segment,
+        block.state,
+        block.stack_id,
+        unnest([FALSE, TRUE]) AS is_gap,
+        unnest([
+            least(block.requested_bytes, block.bytes),
+            block.bytes - least(block.requested_bytes, block.bytes)
+        ]) AS bytes
+    FROM memory_blocks AS block
+    INNER JOIN memory_segments AS segment
+        ON
+            block.run_id = segment.run_id
+            AND block.source_id = segment.source_id
+            AND block.segment_id = segment.segment_id
+),
+
+lines AS (
+    SELECT
+        parts.run_id,
+        parts.source_id,
+        parts.rank,
+        parts.device,
+        parts.stream,
+        parts.segment,
+        parts.state,
+        CASE
+            WHEN parts.is_gap THEN ['<gaps>']
+            WHEN parts.stack_id IS NULL THEN ['<non-python>']
+            ELSE coalesce(called.frames, [])
+        END AS frames,
+        sum(parts.bytes)::BIGINT AS bytes,
+        count(*) AS blocks
+    FROM parts
+    LEFT JOIN called
+        ON
+            NOT parts.is_gap
+            AND parts.run_id = called.run_id
+            AND parts.stack_id = called.stack_id
+    WHERE parts.bytes <> 0
+    GROUP BY ALL
+)
+
+SELECT
+    run_id,
+    source_id,
+    rank,
+    device,
+    'segments' AS graph,
+    [stream, segment, state] || frames AS path,
+    bytes,
+    blocks
+FROM lines
+UNION ALL
+SELECT
+    run_id,
+    source_id,
+    rank,
+    device,
+    'memory' AS graph,
+    [stream, state] || frames AS path,
+    sum(bytes)::BIGINT AS bytes,
+    sum(blocks)::BIGINT AS blocks
+FROM lines
+GROUP BY ALL;

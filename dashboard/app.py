@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import ingest
-from dashboard import bubbles, console, operators, runs, selection, store
+from dashboard import bubbles, console, memory, operators, runs, selection, store
 
 HERE = Path(__file__).parent
 
@@ -30,6 +30,9 @@ def main() -> None:
         ),
         "bubbles": st.Page(
             bubbles.page, title="Bubbles", url_path="bubbles", icon=":material/hourglass_empty:"
+        ),
+        "memory": st.Page(
+            memory.page, title="Memory", url_path="memory", icon=":material/memory_alt:"
         ),
         "sql": st.Page(console.page, title="SQL", url_path="sql", icon=":material/terminal:"),
     }

@@ -30,6 +30,7 @@ def page() -> None:
         return
     damage.warn(picked)
     if not selection.devices_of(picked):
+        damage.stop_without_trace(picked)
         st.info(
             f"{damage.no_device(picked)} The page Operators ranks the host's own time.",
             icon=":material/memory:",

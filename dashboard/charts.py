@@ -56,6 +56,19 @@ def duration_axis(longest_ns: float) -> tuple[float, str]:
     return formatting.DURATIONS[0]
 
 
+def size_axis(most: float) -> tuple[float, str]:
+    """The divisor and unit that suit sizes up to the largest, bytes."""
+    for factor, unit in formatting.SIZES:
+        if most >= factor:
+            return factor, unit
+    return 1, "bytes"
+
+
+def ink() -> str:
+    """The colour of lines and text on the theme's background."""
+    return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
+
+
 def names_axis(order: list[str]) -> Any:
     """The axis of short names, from the top in that order."""
     return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))

@@ -44,6 +44,16 @@ def no_device(runs: Sequence[str]) -> str:
     return "No device activity was read."
 
 
+def stop_without_trace(runs: Sequence[str]) -> None:
+    """Ends a page about time with a word where the runs hold no trace."""
+    if store.rows(select("run_id", "sources", {"run_id": runs, "kind": "kineto"}, limit=1)).empty:
+        st.info(
+            "There is no trace here: the page Memory shows what was recorded.",
+            icon=":material/memory_alt:",
+        )
+        st.stop()
+
+
 def _damaged(runs: Sequence[str]) -> pd.DataFrame:
     return store.rows(
         select(

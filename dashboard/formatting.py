@@ -72,19 +72,24 @@ def size(count: float | None) -> str:
     if missing(count) or count is None:
         return NONE
     for factor, unit in SIZES:
-        if count >= factor:
+        if abs(count) >= factor:
             return f"{count / factor:,.2f} {unit}"
     return f"{count:.0f} bytes"
 
 
 def percent(value: float | None) -> str:
     """A percentage, 0 to 100, with one decimal: 47.4%."""
-    return NONE if missing(value) else f"{value:.1f}%"
+    return NONE if value is None or missing(value) else f"{round(value, 1) + 0.0:.1f}%"
 
 
 def count(value: float | None) -> str:
     """A whole number with thousands separators: 132,104."""
     return NONE if missing(value) else f"{value:,.0f}"
+
+
+def address(value: float | None) -> str:
+    """An address of a device's memory: 0x7f3a00000000."""
+    return NONE if value is None or missing(value) else f"{int(value):#x}"
 
 
 def counted(number: int, thing: str) -> str:
@@ -141,13 +146,21 @@ def _functor(arguments: str) -> str | None:
 
 def short_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
     """Short names that stay apart: those that would be equal are numbered."""
-    shortened: dict[str, str] = {}
+    return _apart({name: short_name(name, width) for name in names})
+
+
+def _apart(shortened: dict[str, str]) -> dict[str, str]:
     taken: dict[str, int] = {}
-    for name in dict.fromkeys(names):
-        short = short_name(name, width)
+    for name, short in shortened.items():
         taken[short] = taken.get(short, 0) + 1
-        shortened[name] = short if taken[short] == 1 else f"{short} ({taken[short]})"
+        if taken[short] > 1:
+            shortened[name] = f"{short} ({taken[short]})"
     return shortened
+
+
+def short_paths(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """Lines of code and the like, each at most so wide; those that would be equal are numbered."""
+    return _apart({name: clipped(name, width) for name in names})
 
 
 def top_line(rows: Iterable[tuple[str, float, float]]) -> str:

@@ -43,6 +43,7 @@ def page() -> None:
     if not devices:
         selection.question("Where did the host's time go?", picked)
         damage.warn(picked)
+        damage.stop_without_trace(picked)
         st.info(
             f"{damage.no_device(picked)} Operators are ranked by the host's own time.",
             icon=":material/memory:",

@@ -40,11 +40,12 @@ def select(
     source: str,
     where: Mapping[str, Value] | None = None,
     *,
+    arguments: Sequence[Scalar] | None = None,
     containing: tuple[str, str] | None = None,
     order_by: str | None = None,
     limit: int | None = None,
 ) -> Query:
-    """SELECT columns FROM a view, with conditions.
+    """SELECT columns FROM a view, or a table macro with arguments, with conditions.
 
     `where` maps a column, or a column and an operator (`from_ns <`), to a value; a sequence means
     any of its values, None means null. `containing` is an expression and what its text must
@@ -56,6 +57,8 @@ def select(
         parameters.append(value)
         return f"${len(parameters)}"
 
+    if arguments is not None:
+        source = f"{source}({', '.join(bound(each) for each in arguments)})"
     conditions = []
     for column, value in (where or {}).items():
         name, operator = _condition(column)
@@ -86,6 +89,4 @@ def _condition(column: str) -> tuple[str, str]:
 
 def call(columns: str, macro: str, arguments: Sequence[Scalar], order_by: str) -> Query:
     """SELECT columns FROM a table macro with arguments."""
-    places = ", ".join(f"${index + 1}" for index in range(len(arguments)))
-    text = f"SELECT {columns}\nFROM {macro}({places})\nORDER BY {order_by}"
-    return Query(text, tuple(arguments))
+    return select(columns, macro, arguments=arguments, order_by=order_by)

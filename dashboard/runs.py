@@ -10,7 +10,7 @@ from dashboard.query import Query, inline, select
 
 COLUMNS = (
     "run_id, name, model, mode, device_name, tags, ranks, devices, span_ns, busy_ns, "
-    "bubble_percent, problems, events, started_at, ingested_at"
+    "bubble_percent, peak_bytes, problems, events, started_at, ingested_at"
 )
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags)"
 TABLE_KEY = "runs_table"
@@ -40,7 +40,10 @@ def page() -> None:
 def _figures(picked: Sequence[str]) -> None:
     """The answer first: figures of the picked run, and ways on."""
     if not picked:
-        st.markdown("Tick a run, or several to compare, and go on to **Operators** or **Bubbles**.")
+        st.markdown(
+            "Tick a run, or several to compare, and go on to **Operators**, **Bubbles** or "
+            "**Memory**."
+        )
         return
     if len(picked) == 1:
         _figures_of(picked[0])
@@ -51,19 +54,23 @@ def _figures(picked: Sequence[str]) -> None:
         st.page_link(
             pages["bubbles"], label=f"Bubbles of {count}", icon=":material/hourglass_empty:"
         )
+        st.page_link(pages["memory"], label=f"Memory of {count}", icon=":material/memory_alt:")
 
 
 def _figures_of(picked: str) -> None:
     (run,) = store.rows(select("*", "run_overview", {"run_id": picked})).itertuples()
     if damaged := damage.warning([picked]):
         st.warning(damaged, icon=":material/running_with_errors:")
-    elif not run.devices:
+    elif not run.devices and formatting.missing(run.peak_bytes):
         st.info(damage.no_device([picked]), icon=":material/memory:")
     with st.container(horizontal=True):
         if run.devices:
             figures.times(run, devices=run.devices)
             st.metric("Device activities", formatting.count(run.activities))
-        st.metric("Complete events", formatting.count(run.events), help=COMPLETE)
+        if not formatting.missing(run.peak_bytes):
+            st.metric("Peak memory", formatting.size(run.peak_bytes))
+        if not formatting.missing(run.events):
+            st.metric("Complete events", formatting.count(run.events), help=COMPLETE)
 
 
 def _filters() -> tuple[str, tuple[str, str] | None]:
@@ -122,7 +129,7 @@ def _without_news(frame: pd.DataFrame) -> list[str]:
     """Columns that say nothing of any run: empty ones, single ranks, names that the ids repeat."""
     empty = [
         column
-        for column in ("model", "mode", "device_name", "tags", "problems")
+        for column in ("model", "mode", "device_name", "tags", "problems", "peak_bytes")
         if not frame[column].map(lambda value: not formatting.missing(value) and bool(value)).any()
     ]
     repeated = all(

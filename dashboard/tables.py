@@ -11,12 +11,18 @@ from dashboard import formatting, store
 from dashboard.query import Query
 
 COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
-COUNTS |= {"devices", "registers"}
+COUNTS |= {"devices", "registers", "elements", "segments", "actions", "birth_ordinal"}
+COUNTS |= {"death_ordinal", "base_elements", "other_elements"}
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 NAME_PIXELS = 230
 FIGURE_PIXELS = 78
 MOMENT_PIXELS = 140
-PIXELS = {"events": 125, "complete": 125, "warnings": 500}  # of headings and texts that need more
+PIXELS = {
+    "events": 125,
+    "complete": 125,
+    "peak_bytes": 100,
+    "warnings": 500,
+}  # of headings and texts that need more
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
 TALL = 14  # rows that a table shows before it scrolls
 TALL_PIXELS = 526
@@ -34,6 +40,7 @@ LABELS = {
     "bubble_percent": "bubble",
     "device_name": "device",
     "shared_bytes": "shared memory",
+    "peak_bytes": "peak memory",
 }
 
 
@@ -93,6 +100,7 @@ def show(
     key: str,
     hidden: Sequence[str] = (),
     labels: dict[str, str] | None = None,
+    widths: dict[str, int] | None = None,
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] | None = None,
     on_select: Callable[[], None] | None = None,
@@ -118,10 +126,10 @@ def show(
             heading,
             help=formatting.literal(comments.get(column, "")) or None,
             alignment="right" if unit else None,
-            width=_width(column, unit is not None),
+            width=(widths or {}).get(column) or _width(column, unit is not None),
         )
     options: dict[str, Any] = {"placeholder": formatting.NONE, "height": height(len(frame))}
-    if selected is not None:
+    if selected is not None and select is not None:
         options["selection_default"] = {"selection": {"rows": list(selected)}}
     styled = frame.style.format(written, na_rep=formatting.NONE)
     if select is None:

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from streamlit.testing.v1 import AppTest
 
 import ingest
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
-SYSTEM_CHROMIUM = Path("/usr/bin/chromium")
 OWLV2, WORKERS0, WORKERS4 = "h100_owlv2", "v100_resnet50_workers0", "v100_resnet50_workers4"
 CPU, TWO_RANKS = "flux_eager_full", "two_rank"
 PATIENCE_MS = 20_000
@@ -46,6 +45,32 @@ def shown_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def run_of(shown_store: Path) -> Callable[[str], str]:
     """The run id of a name in the shown store."""
     return ingest.Store(shown_store).find
+
+
+SNAPSHOTS = (
+    "train_ctx512",
+    "train_ctx128",
+    "full_history_annotations",
+    "private_pools_no_history",
+)
+
+
+@pytest.fixture(scope="session")
+def memory_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Snapshots with and without history, traces of a CPU and without addresses, one without."""
+    store = ingest.Store(tmp_path_factory.mktemp("memory") / "store")
+    for name in SNAPSHOTS:
+        store.add(samples / "snapshots" / f"{name}.pickle")
+    traces = [f"cpu/{CPU}", f"{WORKERS0}.pt.trace", "memory_timeline.raw", "two_rank_rank0"]
+    for name in traces:
+        store.add(samples / "traces" / f"{name}.json.gz")
+    return store.path
+
+
+@pytest.fixture(scope="session")
+def memory_run(memory_store: Path) -> Callable[[str], str]:
+    """The run id of a name in the store of snapshots."""
+    return ingest.Store(memory_store).find
 
 
 @pytest.fixture(scope="session")
@@ -115,23 +140,6 @@ def _wait_for(address: str) -> None:
 def address(serve: Callable[[Path], str], shown_store: Path) -> str:
     """The dashboard on the shown store."""
     return serve(shown_store)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium where there is one, else playwright's own."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=SYSTEM_CHROMIUM if SYSTEM_CHROMIUM.exists() else None,
-            args=[
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-            ],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

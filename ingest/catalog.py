@@ -49,7 +49,7 @@ def _statements(store: Path) -> Iterator[str]:
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
             f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
         )
-    for file in (*sql.views(), *sql.macros()):
+    for file in sql.definitions():
         yield file.text
     for file in (*sql.tables(), *sql.views()):
         yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"

@@ -8,9 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from ingest.account import account_of_adding
+from ingest.arguments import RunArgument, StoreOption, open_store
 from ingest.connection import connect
-from ingest.errors import QueryError, StoreError
+from ingest.errors import QueryError
 from ingest.formats.files import max_inflation
+from ingest.formats.pickle_bytes import max_snapshot_bytes
+from ingest.memory.commands import export, memory
 from ingest.output import printable, results, table, write_query
 from ingest.reading import settled
 from ingest.run import RunLabels
@@ -25,12 +28,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="The store; else TRACEHOUSE_STORE, else ./store."),
-]
-RunArgument = Annotated[str, typer.Argument(help="A run's id, its beginning, or its name.")]
 
 
 class Mode(StrEnum):
@@ -57,10 +54,23 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
+DEVICES = """
+    SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
+        round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
+    FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+"""
+MEMORY = """
+    SELECT rank, device, origin, actions, round(peak_bytes / 1048576, 2) AS peak_mib,
+        round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
+        round(end_bytes / 1048576, 2) AS end_mib
+    FROM memory_peak WHERE run_id = $1 ORDER BY rank, source_id, device
+"""
+
+
 @app.command()
 def add(
     paths: Annotated[
-        list[Path], typer.Argument(help="Run directories or single traces.", readable=False)
+        list[Path], typer.Argument(help="Run directories or single files.", readable=False)
     ],
     store: StoreOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
@@ -71,11 +81,17 @@ def add(
     keep_metadata: Annotated[
         bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
     ] = False,
+    redact_paths: Annotated[
+        bool, typer.Option("--redact-paths", help="Store paths relative to packages and here.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
 ) -> None:
     """Add profiles to the store: each path becomes a run."""
     max_inflation()  # a wrong one would be told of each path
-    labels = RunLabels(name, model, mode and mode.value, _tags(tag or []), keep_metadata)
+    max_snapshot_bytes()
+    labels = RunLabels(
+        name, model, mode and mode.value, _tags(tag or []), keep_metadata, redact_paths
+    )
     if not account_of_adding(Store(store or default_store()), paths, labels, jobs, as_json):
         raise typer.Exit(1)
 
@@ -84,10 +100,11 @@ def add(
 def list_runs(store: StoreOption = None) -> None:
     """List the runs of the store, newest first."""
     write_query(
-        connect(_open(store).path),
+        connect(open_store(store).path),
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
-            round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %", started_at
+            round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %",
+            round(peak_bytes / 1048576)::BIGINT AS peak_mib, started_at
         FROM run_overview ORDER BY ingested_at DESC, run_id
         """,
     )
@@ -96,7 +113,7 @@ def list_runs(store: StoreOption = None) -> None:
 @app.command()
 def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: where it comes from, its files, its devices."""
-    opened = _open(store)
+    opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened.path)
 
     def rows(query: str) -> list[tuple[Any, ...]]:
@@ -130,15 +147,9 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     ):
         for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(said))
-    write_query(
-        connection,
-        """
-        SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
-            round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
-        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
-        """,
-        [run_id],
-    )
+    for figures in (DEVICES, MEMORY):
+        if rows(figures):
+            write_query(connection, figures, [run_id])
 
 
 @app.command()
@@ -147,7 +158,7 @@ def remove(
     store: StoreOption = None,
 ) -> None:
     """Remove a run from the store, whole and at once."""
-    opened = _open(store)
+    opened = open_store(store)
     run_id = opened.find_exactly(run)
     opened.remove(run_id)
     results().print(f"removed {run_id}", markup=False)
@@ -159,7 +170,7 @@ def schema(
     store: StoreOption = None,
 ) -> None:
     """Describe the tables, views and macros, or the columns of one."""
-    connection = connect(_open(store).path)
+    connection = connect(open_store(store).path)
     if name is None:
         write_query(
             connection,
@@ -191,7 +202,7 @@ def sql(
     store: StoreOption = None,
 ) -> None:
     """Run a query and write its result to stdout."""
-    connection = connect(_open(store).path)
+    connection = connect(open_store(store).path)
     write_query(connection, query, output_format=output_format.value)
 
 
@@ -203,7 +214,7 @@ def top(
     store: StoreOption = None,
 ) -> None:
     """Rank a run's operators or kernels by device time, idle time among them."""
-    opened = _open(store)
+    opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened.path)
     if said := settled(lambda: damage(connection, run_id)):
@@ -212,16 +223,8 @@ def top(
         console.print(part)
 
 
-def _open(path: Path | None) -> Store:
-    """The store to work on: only `add` makes one."""
-    wanted = (path or default_store()).expanduser()
-    try:
-        (wanted / "runs").stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{wanted}: there is no store; `ingest add` makes one") from None
-    except OSError:
-        pass  # Store puts it in words
-    return Store(wanted)
+app.command()(memory)
+app.command()(export)
 
 
 def _tags(pairs: list[str]) -> dict[str, str]:

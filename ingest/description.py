@@ -46,14 +46,17 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
 
 
 def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
-    """When the profile began, UTC: as run.json says, else its first event if that is Unix time."""
+    """When the profile began, UTC: as run.json says, else its first event, if that is Unix time."""
     if said.get("started_at"):
         try:
             started = datetime.fromisoformat(str(said["started_at"]))
             return started.astimezone(UTC).replace(tzinfo=None)
         except (ValueError, OverflowError):
             pass
-    row = connection.execute("SELECT min(start_ns) FROM complete").fetchone()
+    row = connection.execute(
+        "SELECT min(first_ns) FROM (SELECT min(start_ns) AS first_ns FROM complete "
+        "UNION ALL SELECT min(first_ns) FROM memory_devices)"
+    ).fetchone()
     if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:
         return None
     return datetime.fromtimestamp(row[0] / 1e9, UTC).replace(tzinfo=None)

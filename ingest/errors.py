@@ -15,3 +15,11 @@ class StoreError(IngestError):
 
 class QueryError(IngestError):
     """A query was refused or failed."""
+
+
+class MissingError(IngestError):
+    """A run does not hold what was asked for, or only without what that needs."""
+
+
+class OutputError(IngestError):
+    """A file cannot be written."""

@@ -27,6 +27,7 @@ GAP = "   "  # between two columns
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
 MOST_ROWS = 1_000
 LONGEST_CELL = 4_000
+SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 diagnostics = Console(stderr=True)
@@ -46,6 +47,16 @@ def printable(text: str, longest: int = LONGEST_CELL) -> str:
     if len(text) > longest:
         text = text[: longest - 1] + "…"
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def size(count: int | None) -> str:
+    """Bytes as torch prints them: 2.00 MiB; `–` where they are not known."""
+    if count is None:
+        return "–"
+    for factor, unit in SIZES:
+        if abs(count) >= factor:
+            return f"{count / factor:,.2f} {unit}"
+    return f"{count} B"
 
 
 def table(

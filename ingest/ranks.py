@@ -1,4 +1,4 @@
-"""Which rank each trace of a run is of, and what is odd about the ranks together."""
+"""Which rank each file of a run is of, and what is odd about the ranks together."""
 
 import re
 from itertools import chain, count
@@ -6,7 +6,7 @@ from itertools import chain, count
 import duckdb
 
 from ingest.description import MOST_RANKS, base_ns, world_size
-from ingest.source import Source
+from ingest.source import PROFILE_KINDS, Source
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 # Traces of one process, as torch names them, and `capture`.
@@ -15,31 +15,32 @@ MOST_NAMED = 5
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Gives each trace its rank and its clock, for the SQL too, and warns of what is odd."""
-    assign_ranks(sources)
-    traces = [source for source in sources if source.is_trace]
-    for source in traces:
+    """Gives each profile its rank and its clock, for the SQL too, and warns of what is odd."""
+    profiles = [source for source in sources if source.is_profile]
+    for kind in PROFILE_KINDS:  # a trace and a snapshot that say no rank may be of the same one
+        assign_ranks([source for source in profiles if source.kind == kind])
+    for source in profiles:
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
             [source.source_id, source.rank, base_ns(source)],
         )
-    read = [source for source in traces if source.status != "failed"]
-    if read:
-        _say_ranks(read)
-    if len(read) > 1:
-        _say_clocks(connection, read)
+    read = [source for source in profiles if source.status != "failed"]
+    for kind in PROFILE_KINDS:
+        if of_kind := [source for source in read if source.kind == kind]:
+            _say_ranks(of_kind)
+    if len(traces := [source for source in read if source.is_trace]) > 1:
+        _say_clocks(connection, traces)
 
 
 def assign_ranks(sources: list[Source]) -> None:
-    """Gives each trace its rank: from its content, its file's name, its place, or any free one.
+    """Gives each file of a kind its rank: from its content, its name, its place, or any free one.
 
     The cycles of a profiler that runs again and again are files of one process, and so of one rank.
     """
     processes: dict[str, list[Source]] = {}
     for source in sources:
-        if source.is_trace:
-            source.rank = _own_rank(source)
-            processes.setdefault(_process(source), []).append(source)
+        source.rank = _own_rank(source)
+        processes.setdefault(_process(source), []).append(source)
     taken = {source.rank for cycles in processes.values() for source in cycles}
     for place, cycles in enumerate(processes.values()):
         unknown = [source for source in cycles if source.rank is None]

@@ -13,7 +13,11 @@ import duckdb
 from ingest import sql
 from ingest.description import device_name, started_at, world_size
 from ingest.errors import ProfileError
+from ingest.formats.stacks import Stacks
+from ingest.memory.normalise import normalise_memory
+from ingest.memory.staging import say_faults, stage_memory, stage_stacks
 from ingest.nesting import nest
+from ingest.paths import redact_paths, redact_sources
 from ingest.ranks import stage_ranks
 from ingest.redact import redact
 from ingest.rundir import RunInput
@@ -45,7 +49,6 @@ AFTER_NESTING = (
     "tables/bubbles",
     "tables/sources",
     "tables/runs",
-    "tables/run_overview",
 )
 
 
@@ -54,6 +57,7 @@ class RunLabels:
     """What the user says of a run; it goes before what the run says of itself.
 
     Without `keep_metadata`, what looks like a secret is redacted, here and in the run's files.
+    With `redact_paths`, so is the place of source files, and of the run's own.
     """
 
     name: str | None = None
@@ -61,6 +65,7 @@ class RunLabels:
     mode: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     keep_metadata: bool = False
+    redact_paths: bool = False
 
     def without_secrets(self) -> "RunLabels":
         """The labels as they may be stored."""
@@ -93,13 +98,18 @@ def write_run(
         config["threads"] = threads
     with duckdb.connect(str(scratch), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
-        for name in ("load/staged", "load/categories"):
+        for name in ("load/staged", "load/staged_memory", "load/categories"):
             connection.execute(sql.script(name))
         _stage(connection, run.sources, progress, labels.keep_metadata)
+        if labels.redact_paths:
+            redact_paths(connection)
         _normalise(connection)
         if run.sources:
+            say_faults(connection, run.sources)
             if not labels.keep_metadata:
                 _redact_descriptions(run)
+            if labels.redact_paths:
+                redact_sources(run.sources, run.path)
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
         write_tables(connection, directory)
@@ -111,19 +121,25 @@ def _stage(
     progress: Callable[[int], None] | None,
     keep_metadata: bool,
 ) -> None:
-    traces = [source for source in sources if source.is_trace]
+    profiles = [source for source in sources if source.is_profile]
     failures: list[ProfileError] = []
+    stacks = Stacks()
     read_bytes = 0
-    for source in traces:
+    for source in profiles:
+        report = partial(_report, progress, read_bytes)
         try:
-            stage_trace(connection, source, partial(_report, progress, read_bytes), keep_metadata)
+            if source.is_trace:
+                stage_trace(connection, source, report, keep_metadata)
+            else:
+                stage_memory(connection, source, stacks, report, keep_metadata)
         except ProfileError as error:
             failures.append(error)
             source.status = "failed"
             source.warnings.append(str(error))
         read_bytes += source.bytes
-    if failures and len(failures) == len(traces):
+    if failures and len(failures) == len(profiles):
         raise failures[0]
+    stage_stacks(connection, stacks)
     stage_ranks(connection, sources)
 
 
@@ -140,6 +156,8 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
     nest(connection, "op_spans", "op_nest")
     for name in AFTER_NESTING:
         connection.execute(sql.script(name))
+    normalise_memory(connection)
+    connection.execute(sql.script("tables/run_overview"))
 
 
 def _redact_descriptions(run: RunInput) -> None:
@@ -179,7 +197,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
 def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
-    ranks = len({source.rank for source in run.sources if source.is_trace})
+    ranks = len({source.rank for source in run.sources if source.is_profile})
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
         "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "

@@ -11,7 +11,7 @@ from ingest.description import MOST_RANKS
 from ingest.errors import ProfileError
 from ingest.formats.files import kind_of, sha256
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
-from ingest.source import Source
+from ingest.source import PROFILE_KINDS, Source
 
 RUN_JSON = "run.json"
 RANK_JSON = re.compile(r"rank\d+\.json")  # beside run.json: the same keys, said by one rank
@@ -75,7 +75,7 @@ def read_run_input(path: Path) -> RunInput:
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
-    if not any(source.is_trace for source in sources):
+    if not any(source.is_profile for source in sources):
         for source in sources:
             if source.status == "failed":
                 raise ProfileError(source.warnings[0])
@@ -116,7 +116,7 @@ def _source(number: int, file: Path, directory: Path | None) -> Source:
     if fault and (TRACE_NAME.search(file.name) or not directory):
         source.status = "failed"
         source.warnings.append(f"{file}: {fault}")
-    elif kind not in ("kineto", "run_json"):
+    elif kind not in ("run_json", *PROFILE_KINDS):
         source.status = "skipped"
         source.warnings.append(
             "not a profile" if kind == "other" else f"{kind} files are not read yet"
@@ -140,7 +140,7 @@ def _skip_copies(sources: list[Source]) -> None:
     """Of the same content only one is read, and that a file rather than a link to it."""
     first: dict[str, Source] = {}
     for source in sorted(sources, key=lambda source: source.path.is_symlink()):
-        if source.is_trace and first.setdefault(source.sha256, source) is not source:
+        if source.is_profile and first.setdefault(source.sha256, source) is not source:
             source.status = "skipped"
             source.warnings.append(f"the same content as {first[source.sha256].path.name}")
 
@@ -180,7 +180,7 @@ def _nothing_to_read(path: Path, sources: list[Source]) -> str:
             return f"{path}: no traceEvents: not a profiler trace"
         return f"{path}: {kind} files are not read yet"
     if any(source.warnings == [LINK_OUT] for source in sources):
-        return f"{path}: no profiler trace in this directory; links out of it are not followed"
+        return f"{path}: no profile in this directory; links out of it are not followed"
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = f"; did you mean a directory in it, such as {path / inside[0]}?" if inside else ""
-    return f"{path}: no profiler trace in this directory{hint}"
+    return f"{path}: no profile in this directory{hint}"

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+MEMORY_KINDS = ("memory_snapshot", "memory_timeline")
+PROFILE_KINDS = ("kineto", *MEMORY_KINDS)
+
 
 def count(number: int, noun: str) -> str:
     """The number with its noun, in the singular where it is one."""
@@ -32,19 +35,32 @@ class Source:
 
     @property
     def is_trace(self) -> bool:
-        """Whether it holds events that belong to the run."""
+        """Whether it is a trace that belongs to the run."""
         return self.kind == "kineto" and self.status != "skipped"
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is a memory snapshot or timeline that belongs to the run."""
+        return self.kind in MEMORY_KINDS and self.status != "skipped"
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether it holds what belongs to the run."""
+        return self.is_trace or self.is_memory
 
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
-        if not self.is_trace:
+        if not self.is_profile:
             return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
         said = "; ".join(self.warnings)
+        events = "allocator action" if self.is_memory else "event"
+        rows = f", {count(self.complete or 0, 'row')}" if self.is_trace else ""
+        form = "pickle" if self.kind == "memory_snapshot" else "JSON"
         return (
-            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, 'event')}, "
-            f"{megabytes:.1f} MB of JSON, read in {self.seconds or 0:.1f} s, "
-            f"{count(self.complete or 0, 'row')}, {self.status}" + (f" ({said})" if said else "")
+            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, events)}, "
+            f"{megabytes:.1f} MB of {form}, read in {self.seconds or 0:.1f} s"
+            f"{rows}, {self.status}" + (f" ({said})" if said else "")
         )
 
     def as_dict(self) -> dict[str, Any]:

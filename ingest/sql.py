@@ -50,8 +50,18 @@ def tables() -> tuple[SqlFile, ...]:
 
 
 def views() -> tuple[SqlFile, ...]:
-    """The views over them, in the order in which they can be created."""
-    files = {file.name: file for file in sql_files("views")}
+    """The views over them."""
+    return sql_files("views")
+
+
+def macros() -> tuple[SqlFile, ...]:
+    """The table macros over tables and views, for what needs parameters."""
+    return sql_files("macros")
+
+
+def definitions() -> tuple[SqlFile, ...]:
+    """The views and macros, which use each other, in the order in which they can be created."""
+    files = {file.name: file for file in (*views(), *macros())}
     ordered: dict[str, SqlFile] = {}
 
     def place(file: SqlFile) -> None:
@@ -64,11 +74,6 @@ def views() -> tuple[SqlFile, ...]:
         if file.name not in ordered:
             place(file)
     return tuple(ordered.values())
-
-
-def macros() -> tuple[SqlFile, ...]:
-    """The table macros over tables and views, for what needs parameters."""
-    return sql_files("macros")
 
 
 def quoted(value: str | Path) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -32,7 +33,8 @@ def stage_trace(
     began = time.perf_counter()
     trace = KinetoTrace(source.path, progress)
     failures: list[ProfileError] = []
-    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, _until_failure(trace, failures))
+    batches = until_failure(trace.batches(), source.path, failures)
+    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, batches)
     parse(connection, source.source_id, pieces)
     if failures:
         connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
@@ -78,14 +80,16 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         source.warnings.append(f"{count(changes, 'event')} held what looks like a secret: redacted")
 
 
-def _until_failure(trace: KinetoTrace, failures: list[ProfileError]) -> Iterator[pa.RecordBatch]:
-    """The trace's batches; an error is put aside, for DuckDB would tell it in its own words."""
+def until_failure(
+    batches: Iterator[pa.RecordBatch], path: Path, failures: list[ProfileError]
+) -> Iterator[pa.RecordBatch]:
+    """A file's batches; an error is put aside, for DuckDB would tell it in its own words."""
     try:
-        yield from trace.batches()
+        yield from batches
     except ProfileError as error:
         failures.append(error)
     except OSError as error:
-        failures.append(ProfileError(f"{trace.path}: {error.strerror or error}"))
+        failures.append(ProfileError(f"{path}: {error.strerror or error}"))
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

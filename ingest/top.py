@@ -97,7 +97,6 @@ def _ranking(
 def _host_ranking(
     connection: duckdb.DuckDBPyConnection, run_id: str, limit: int
 ) -> Iterator[RenderableType]:
-    yield Text(f"no device activity was read of {run_id}: ranked by host self time\n")
     rows = connection.execute(
         """
         SELECT rank, op, self_ns, calls, percent FROM host_op_ranking
@@ -105,6 +104,10 @@ def _host_ranking(
         """,
         [run_id],
     ).fetchall()
+    if not rows:
+        yield Text(f"no operator was read of {run_id}; `ingest show` says what it holds\n")
+        return
+    yield Text(f"no device activity was read of {run_id}: ranked by host self time\n")
     for rank in sorted({row[0] for row in rows}):
         ranked = [row[1:] for row in rows if row[0] == rank]
         title = f"{run_id}  rank {rank}  host"

@@ -8,10 +8,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 import ingest
 
 REPOSITORY = Path(__file__).parent.parent
+SYSTEM_CHROMIUM = Path("/usr/bin/chromium")
 NOT_A_TRACE = {"memory_timeline.raw.json.gz"}
 
 
@@ -72,3 +74,20 @@ def store_of_samples(sample_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to the store of the samples."""
     with ingest.connect(sample_store) as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium where there is one, else playwright's own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=SYSTEM_CHROMIUM if SYSTEM_CHROMIUM.exists() else None,
+            args=[
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+            ],
+        )
+        yield browser
+        browser.close()

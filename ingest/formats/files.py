@@ -166,6 +166,10 @@ def _fault(text: bytes) -> str:
     """Why a whole text is no JSON document; nothing where it is one."""
     if not text:
         return "empty file"
+    if text.startswith(b"PK"):
+        return (
+            "a zip archive: of a memory snapshot, the pickle that `_dump_snapshot` writes is read"
+        )
     if text[:1] not in b"{[":
         return "neither a JSON object nor an array: not a profiler trace"
     try:

@@ -93,7 +93,7 @@ def test_memory_alone_is_told_to_be_nothing_for_now(tmp_path):
     with pytest.warns(UserWarning, match="CUDA"), Profiler(activities=["MEM"], output_dir=tmp_path):
         work()
 
-    with pytest.raises(ProfileError, match="no profiler trace"):
+    with pytest.raises(ProfileError, match="no profile in this directory"):
         ingest.Store(tmp_path.parent / f"{tmp_path.name}-store").add(tmp_path)
 
 

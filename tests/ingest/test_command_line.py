@@ -155,7 +155,7 @@ def test_a_directory_without_profiles_says_where_to_look(run: Run, tmp_path: Pat
     assert (result.code, result.out) == (1, "")
     inner = tmp_path / "outer" / "inner"
     assert result.err == (
-        f"error: {tmp_path / 'outer'}: no profiler trace in this directory; "
+        f"error: {tmp_path / 'outer'}: no profile in this directory; "
         f"did you mean a directory in it, such as {inner}?\n"
     )
 
@@ -341,6 +341,11 @@ def test_a_wrong_setting_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "abc")
     result = run("add", "x", "y")
     wanted = "error: TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not abc\n"
+    assert (result.code, result.err) == (1, wanted)
+    monkeypatch.delenv("TRACEHOUSE_MAX_INFLATION")
+    monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "0")
+    result = run("add", "x", "y")
+    wanted = "error: TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a number of bytes from 1 on, not 0\n"
     assert (result.code, result.err) == (1, wanted)
 
 

@@ -19,13 +19,14 @@
 -- busy_ns          sum of their busy time, ns; null without a device
 -- bubble_ns        sum of their idle time, ns; null without a device
 -- bubble_percent   idle time as a share of the span, 0 to 100; null without a device
+-- peak_bytes       the most memory in use of a device at a time, bytes; null where not recorded
 CREATE VIEW run_overview AS
 WITH
 files AS (
     SELECT
-        count(*) FILTER (WHERE status IN ('ok', 'truncated') AND kind = 'kineto') AS sources,
+        count(*) FILTER (WHERE status IN ('ok', 'truncated') AND is_profile(kind)) AS sources,
         count(*) FILTER (WHERE status IN ('failed', 'truncated')) AS problems,
-        count(DISTINCT rank) FILTER (WHERE kind = 'kineto') AS ranks,
+        count(DISTINCT rank) FILTER (WHERE is_profile(kind)) AS ranks,
         sum(complete)::BIGINT AS events
     FROM sources
 ),
@@ -38,6 +39,11 @@ devices AS (
         sum(busy_ns)::BIGINT AS busy_ns,
         sum(bubble_ns)::BIGINT AS bubble_ns
     FROM device_time
+),
+
+-- Of a device in several files the one that counted most.
+memory AS (
+    SELECT max(peak_bytes) AS peak_bytes FROM memory_peak WHERE device <> 'cpu'
 )
 
 SELECT
@@ -50,7 +56,9 @@ SELECT
     runs.tags,
     files.*,
     devices.*,
-    100.0 * devices.bubble_ns / nullif(devices.span_ns, 0) AS bubble_percent
+    100.0 * devices.bubble_ns / nullif(devices.span_ns, 0) AS bubble_percent,
+    memory.peak_bytes
 FROM runs
 CROSS JOIN files
-CROSS JOIN devices;
+CROSS JOIN devices
+CROSS JOIN memory;

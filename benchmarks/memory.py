@@ -1,0 +1,206 @@
+"""How fast memory snapshots are read: `python benchmarks/memory.py [--events N] [--shared]`.
+
+A snapshot of N events is made as torch writes it, with a fresh list of shared frames for each
+allocation, which its two frees share (`--shared`: the lists themselves are shared). Then, in
+processes of their own: Python's unpickler, which holds all of it; the reader alone; the whole
+ingest. Seconds are those inside the process, the fastest of `--repeat`; peak RSS is that of the
+whole process tree, and `×` the file what of it exceeds that of a process that reads nothing. It
+judges nothing: figures depend on the machine.
+"""
+
+import argparse
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path[0] = str(ROOT)  # else a file beside this one is what `import ingest` finds
+
+import ingest  # noqa: E402
+from benchmarks.ingest import watched  # noqa: E402
+from ingest.formats.snapshot import MemorySnapshot  # noqa: E402
+from ingest.formats.stacks import Stacks  # noqa: E402
+from ingest.output import results, table  # noqa: E402
+
+STACKS, DEPTH, FRAMES = 200, 12, 500
+SEGMENT_BYTES = 20 << 20
+SIZES = (512, 2048, 4096, 65_536, 300_000, 2_097_152, 16_777_216)
+LIVE = 2000  # allocations held at a time
+START_US = 1_750_000_000_000_000
+COLUMNS = ("what", "MB of pickle", "events", "s", "MB/s", "peak RSS MB", "× file")
+
+
+# What runs in a process of its own, and prints its seconds.
+
+
+def nothing(path: str, store: str) -> None:
+    """What a process takes that has imported all, and reads nothing."""
+
+
+def unpickle(path: str, store: str) -> None:
+    """Python's own unpickler, in C."""
+    with open(path, "rb") as file:
+        pickle.load(file)
+
+
+def read(path: str, store: str) -> None:
+    """The reader, whose batches are let go."""
+    for _ in MemorySnapshot(Path(path), Stacks()).events():
+        pass
+
+
+def add(path: str, store: str) -> None:
+    """The ingest into a new store."""
+    ingest.Store(store).add(path)
+
+
+def make(path: str, events: str, shared: str) -> None:
+    """Writes a snapshot of so many events."""
+    with open(path, "wb") as file:
+        pickle.dump(snapshot(int(events), shared == "shared"), file, 4)
+
+
+CALLS = {call.__name__: call for call in (nothing, unpickle, read, add, make)}
+
+
+def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
+    """Allocations and frees whose curve ends at what the blocks of the segments have."""
+    draw = random.Random(0)
+    frames = [
+        {"name": f"function_{n}", "filename": f"/home/user/model/file_{n % 40}.py", "line": n}
+        for n in range(FRAMES)
+    ]
+    stacks = [draw.sample(frames, draw.randint(DEPTH - 4, DEPTH + 4)) for _ in range(STACKS)]
+    trace: list[dict[str, Any]] = []
+    live: list[tuple[int, int, int, list[Any]]] = []
+    free: dict[int, list[int]] = {size: [] for size in SIZES}
+    used = 0x7F00_0000_0000
+
+    def event(action: str, address: int, size: int, stack: list[Any]) -> None:
+        trace.append(
+            {
+                "action": action, "addr": address, "size": size, "stream": 0,
+                "time_us": START_US + len(trace) * 7,
+                "compile_context": "".join(["N", "/A"]),  # a string of its own, as torch makes it
+                "user_metadata": "", "frames": stack,
+            }
+        )  # fmt: skip
+
+    while len(trace) < count:
+        if len(live) < LIVE and (len(live) < LIVE // 2 or draw.random() < 0.5):
+            rounded = draw.choice(SIZES)
+            if not free[rounded]:
+                free[rounded].append(used)
+                used += rounded
+            stack = draw.choice(stacks)
+            live.append((free[rounded].pop(), rounded, rounded - draw.randrange(128), stack))
+            event("alloc", live[-1][0], live[-1][2], stack if is_shared else list(stack))
+        elif count - len(trace) >= 2:
+            place = draw.randrange(len(live))
+            live[place], live[-1] = live[-1], live[place]
+            address, rounded, size, _ = live.pop()
+            stack = draw.choice(stacks)
+            stack = stack if is_shared else list(stack)
+            event("free_requested", address, size, stack)
+            event("free_completed", address, size, stack)
+            free[rounded].append(address)
+        else:
+            break
+    return {
+        "segments": segments(live, free),
+        "device_traces": [trace],
+        "allocator_settings": {"expandable_segments": False, "max_split_size": -1},
+        "external_annotations": [],
+    }
+
+
+def segments(live: list[Any], free: dict[int, list[int]]) -> list[dict[str, Any]]:
+    """Segments of blocks that lie side by side."""
+    places = {address: (size, asked, stack) for address, size, asked, stack in live}
+    places |= {address: (size, 0, []) for size, found in free.items() for address in found}
+    listed: list[dict[str, Any]] = []
+    for address, (size, asked, stack) in sorted(places.items()):
+        if not listed or listed[-1]["total_size"] + size > SEGMENT_BYTES:
+            listed.append(
+                {
+                    "device": 0, "address": address, "total_size": 0, "allocated_size": 0,
+                    "active_size": 0, "requested_size": 0, "stream": 0, "segment_type": "large",
+                    "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": [],
+                }
+            )  # fmt: skip
+        segment = listed[-1]
+        segment["total_size"] += size
+        segment["requested_size"] += asked
+        if asked:
+            segment["allocated_size"] += size
+            segment["active_size"] += size
+        segment["blocks"].append(
+            {
+                "address": address, "size": size, "requested_size": asked,
+                "state": "active_allocated" if asked else "inactive", "frames": stack,
+            }
+        )  # fmt: skip
+    return listed
+
+
+def measured(*call: str) -> tuple[float, int]:
+    """Seconds that a function above took in a process, and the process tree's peak RSS, bytes."""
+    command = [sys.executable, __file__, "--call", *call]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        peak = watched(process)
+        assert process.stdout
+        assert process.stderr
+        printed, said = process.stdout.read(), process.stderr.read()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(call)}: {said.decode()}")
+    return float(printed), peak
+
+
+def main() -> None:
+    """Makes the snapshot, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--events", type=int, default=2_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--shared", action="store_true", help="lists of frames are shared")
+    parser.add_argument("--only", nargs="+", choices=["unpickle", "read", "add"])
+    parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.call:
+        name, *arguments = options.call
+        began = time.perf_counter()
+        CALLS[name](*arguments)
+        print(time.perf_counter() - began)
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "snapshot.pickle"
+        measured("make", str(path), str(options.events), "shared" if options.shared else "fresh")
+        size = path.stat().st_size
+        _, idle = measured("nothing", str(path), "")
+        rows = []
+        for name in options.only or ("unpickle", "read", "add"):
+            runs = [
+                measured(name, str(path), f"{directory}/store{number}")
+                for number in range(options.repeat)
+            ]
+            seconds, peak = min(run[0] for run in runs), max(run[1] for run in runs)
+            rows.append(
+                [
+                    name,
+                    f"{size / 1e6:,.0f}",
+                    f"{options.events:,}",
+                    f"{seconds:.2f}",
+                    f"{size / 1e6 / seconds:,.0f}",
+                    f"{peak / 1e6:,.0f}",
+                    f"{(peak - idle) / size:.2f}",
+                ]
+            )
+        results().print(table(COLUMNS, rows, right=COLUMNS[1:]))
+
+
+if __name__ == "__main__":
+    main()

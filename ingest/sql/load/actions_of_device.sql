@@ -1,0 +1,23 @@
+-- The actions of device $device_id as the replay needs them. Roles: 1 allocates, 2 frees, 3 asks
+-- for a free, 4 completes one; 0 has nothing to do with an allocation, or no address. What is null
+-- is the least number there is.
+-- One row: an action.
+SELECT
+    ordinal,
+    action_id,
+    CASE
+        WHEN address IS NULL THEN 0
+        WHEN action = 'alloc' THEN 1
+        WHEN action = 'free' THEN 2
+        WHEN action = 'free_requested' THEN 3
+        WHEN action = 'free_completed' THEN 4
+        ELSE 0
+    END::TINYINT AS role,
+    coalesce(address, 0)::UBIGINT AS address,
+    coalesce(bytes, 0) AS bytes,
+    coalesce(time_ns, -9223372036854775808) AS time_ns,
+    coalesce(stack_id, -9223372036854775808)::BIGINT AS stack_id,
+    reserved_change(action, coalesce(bytes, 0))::BIGINT AS reserved_change
+FROM staged_actions
+INNER JOIN memory_devices USING (source_id, device)
+WHERE memory_devices.device_id = $device_id;

@@ -1,0 +1,11 @@
+-- What a trace or timeline itself says of the totals of device $device_id. What is null is the
+-- least number there is.
+-- One row: an action.
+SELECT
+    ordinal,
+    change_bytes,
+    coalesce(recorded_allocated_bytes, -9223372036854775808) AS allocated_bytes,
+    coalesce(recorded_reserved_bytes, -9223372036854775808) AS reserved_bytes
+FROM staged_actions
+INNER JOIN memory_devices USING (source_id, device)
+WHERE memory_devices.device_id = $device_id;

@@ -1,0 +1,79 @@
+-- What each stack says of who asked for the memory.
+--
+-- The site is the innermost frame of the user's own Python: outside of installed packages and
+-- Python's own library. Where there is none, the innermost Python frame stands for it. Where there
+-- is no Python, as in autograd's threads, it is the node of the backward pass that was running,
+-- else the innermost operator, else the innermost frame that is neither the unwinder's nor the
+-- allocator's.
+
+-- One row: a frame, with its file as it reads best.
+CREATE TABLE frame_places AS
+SELECT
+    frame_id,
+    name,
+    filename,
+    line,
+    other,
+    regexp_extract(filename, '[^/\\]*$') AS basename,
+    regexp_matches(filename, '\.py[cx]?$|^<ipython|ipykernel_|^<(stdin|string)>$') AS is_python,
+    regexp_matches(filename, concat(
+        '(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+)[/\\]|',
+        '(?i:[/\\]python[0-9.]*[/\\]lib[/\\])|',
+        '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',
+        'profiler|_[a-z_]+)[/\\]|torchinductor_|^<frozen|^<eval_with_key>'
+    )) AS is_library,
+    regexp_extract(
+        replace(filename, '\', '/'), '(?:site-packages|dist-packages)/(.*)\.py$', 1
+    ) AS module_path
+FROM staged_frames;
+
+-- One row: a stack.
+CREATE TABLE stack_sites AS
+WITH
+placed AS (
+    SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS place
+    FROM staged_stacks
+),
+
+called AS (
+    SELECT
+        placed.stack_id,
+        placed.place,
+        frame.*,
+        concat(frame.basename, ':' || frame.line, ' ', frame.name) AS label,
+        -- a module's own code is what _call_impl, the next Python frame outwards, has called
+        lead(frame.name) OVER outwards = '_call_impl' AND frame.is_python AS is_forward,
+        CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
+            frame.name, '^torch::autograd::generated::(\w+Backward\w*?)(_apply_functional|::)', 1
+        ), '') END AS node,
+        CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
+            frame.name, '^at::_ops::(\w+)::(call|redispatch)\(', 1
+        ), '') END AS operator
+    FROM placed
+    INNER JOIN frame_places AS frame USING (frame_id)
+    WINDOW outwards AS (PARTITION BY placed.stack_id, frame.is_python ORDER BY placed.place)
+)
+
+SELECT
+    stack_id,
+    coalesce(
+        arg_min(label, place) FILTER (WHERE is_python AND NOT is_library),
+        arg_min(label, place) FILTER (WHERE is_python),
+        arg_min('autograd ' || node, place),
+        arg_min('operator ' || operator, place),
+        arg_min(label, place) FILTER (
+            WHERE NOT regexp_matches(name, concat(
+                '^torch::(unwind|Capture)|gather_with_cpp|CachingAllocator|^at::detail::empty_|',
+                '^(unwind::unwind|CapturedTraceback::)'
+            ))
+        ),
+        arg_min(label, place)
+    ) AS site,
+    arg_min(
+        CASE
+            WHEN module_path <> '' THEN replace(module_path, '/', '.')
+            ELSE concat(basename, ' ', name)
+        END, place
+    ) FILTER (WHERE is_forward) AS module
+FROM called
+GROUP BY stack_id;

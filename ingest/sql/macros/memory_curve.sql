@@ -1,0 +1,88 @@
+-- The memory curve of a device at the resolution of a screen:
+-- `memory_curve(run, of_source, of_device, axis, since, until, bins)`. `axis` is `time`, in
+-- nanoseconds since the device's first action, or `order`, in actions; `since` and `until` are on
+-- it. Of each of the bins the first, lowest, highest and last moments are kept, so that a line
+-- through them is the line through all moments (M4).
+-- One row: a moment that is kept.
+--
+-- place            where it is on the axis
+-- bin              number of the bin, from 0
+-- ordinal          actions of the device before it; -1: the start
+-- time_ns          Unix time, ns; null where it was not recorded
+-- action           what happened; null at the start
+-- used_bytes       active memory of a snapshot, else allocated memory
+-- allocated_bytes  allocated after it
+-- reserved_bytes   held by the allocator; null where not recorded
+-- is_highest       whether it is its bin's highest
+CREATE MACRO memory_curve(run, of_source, of_device, axis, since, until, bins) AS TABLE
+    WITH
+    placed AS (
+        SELECT
+            ordinal,
+            CASE axis
+                WHEN 'time' THEN coalesce(time_ns, first_ns) - first_ns
+                ELSE greatest(ordinal, 0)
+            END AS place,
+            coalesce(active_bytes, allocated_bytes) AS used_bytes,
+            reserved_bytes
+        FROM memory_timeline
+        CROSS JOIN (
+            SELECT first_ns
+            FROM memory_peak
+            WHERE run_id = run AND source_id = of_source AND device = of_device
+        )
+        WHERE run_id = run AND source_id = of_source AND device = of_device
+    ),
+
+    binned AS (
+        SELECT
+            *,
+            least(
+                (place - since::BIGINT)::HUGEINT * bins
+                // greatest(1, until::BIGINT - since::BIGINT),
+                bins - 1
+            )::BIGINT AS bin
+        FROM placed
+        WHERE place BETWEEN since::BIGINT AND until::BIGINT
+    ),
+
+    extremes AS (
+        SELECT
+            bin,
+            min(ordinal) AS first,
+            max(ordinal) AS last,
+            arg_min(ordinal, (used_bytes, ordinal)) AS lowest,
+            arg_min(ordinal, (-used_bytes, ordinal)) AS highest,
+            arg_min(ordinal, (-reserved_bytes, ordinal)) AS highest_reserved
+        FROM binned
+        GROUP BY bin
+    ),
+
+    kept AS (
+        SELECT bin, unnest([first, lowest, highest, last, highest_reserved]) AS ordinal, highest
+        FROM extremes
+        UNION
+        -- what the curve was when the stretch began
+        SELECT 0 AS bin, max(ordinal) AS ordinal, NULL AS highest
+        FROM placed
+        WHERE place < since::BIGINT
+    )
+
+    SELECT
+        greatest(placed.place, since::BIGINT) AS place,
+        kept.bin,
+        moment.ordinal,
+        moment.time_ns,
+        moment.action,
+        placed.used_bytes,
+        moment.allocated_bytes,
+        moment.reserved_bytes,
+        coalesce(kept.ordinal = kept.highest, FALSE) AS is_highest
+    FROM kept
+    INNER JOIN placed ON kept.ordinal = placed.ordinal
+    INNER JOIN memory_timeline AS moment
+        ON
+            moment.run_id = run
+            AND moment.source_id = of_source
+            AND moment.device = of_device
+            AND kept.ordinal = moment.ordinal;

@@ -1,0 +1,27 @@
+-- What the segments were divided into when the snapshot was taken.
+-- One row: a block.
+--
+-- run_id           the run
+-- source_id        the input file
+-- rank             rank of the process
+-- device           device, as PyTorch names it
+-- segment_id       the segment it lies in
+-- address          where it begins
+-- bytes            its size, bytes
+-- requested_bytes  what was asked for; of an inactive block, when it was last used
+-- state            active_allocated, active_pending_free (freed, but a stream may still use it) or
+--                  inactive
+-- stack_id         stack that allocated it; null where none was recorded
+CREATE VIEW memory_blocks AS
+SELECT
+    block.source_id,
+    sources.rank,
+    block.device,
+    block.segment_id,
+    block.address,
+    block.bytes,
+    block.requested_bytes,
+    block.state,
+    block.stack_id
+FROM staged_blocks AS block
+INNER JOIN staged_sources AS sources USING (source_id);

@@ -1,0 +1,103 @@
+-- Allocations, each from its birth to its death: what the memory curve is made of.
+-- One row: an allocation.
+--
+-- run_id             the run
+-- source_id          the input file
+-- rank               rank of the process
+-- device             device, as PyTorch names it: cuda:0, cpu
+-- element_id         number of the allocation, unique in the run
+-- origin             `traced`: its allocation was recorded. `before_trace`: only its free was.
+--                    `snapshot_only`: neither, but it was there when the snapshot was taken
+-- address            where it lay
+-- bytes              its size: as requested, of a snapshot; as allocated, of a trace
+-- birth_ns           Unix time of the allocation, ns; null before the trace
+-- requested_ns       Unix time at which its free was requested, ns; null where it was not
+-- death_ns           Unix time at which it was free, ns; null where it lived to the end
+-- birth_ordinal      actions of the device before its allocation; null before the trace
+-- requested_ordinal  actions before its free was requested; -1: before the trace
+-- death_ordinal      actions before it was free; null where it lived to the end
+-- stream             stream it was allocated for
+-- pool               ids of its private pool; (0, 0) is the common one
+-- stack_id           stack that allocated it
+-- free_stack_id      stack that freed it
+-- category           what it was for, where recorded
+-- compile_context    compilation it belonged to, where recorded
+-- op_id              `event_id` of the innermost cpu_op around the allocation, where the run has a
+--                    trace of the rank on the same clock
+-- op                 its name
+-- module             innermost nn.Module around it: as the trace names it, else as its stack shows
+-- step               step in which it was allocated, as in `memory_steps`
+CREATE VIEW memory_elements AS  -- a table would be written twice: here, and to its file
+WITH
+-- What is told of all actions is looked up for the first that is known of each life.
+known AS (
+    SELECT
+        lives.*,
+        actions.stream,
+        actions.pool,
+        actions.category,
+        actions.compile_context
+    FROM staged_actions AS actions
+    INNER JOIN memory_lives AS lives ON actions.action_id = lives.action_id
+    UNION ALL BY NAME
+    SELECT
+        lives.* REPLACE (
+            devices.source_id * 1_000_000_000_000::BIGINT
+            + 999_999_999_999
+            - row_number() OVER (
+                PARTITION BY devices.source_id ORDER BY lives.device_id, lives.address
+            ) AS action_id
+        ),
+        segment.stream,
+        segment.pool
+    FROM memory_lives AS lives
+    INNER JOIN memory_devices AS devices USING (device_id)
+    ASOF LEFT JOIN staged_segments AS segment
+        ON
+            devices.source_id = segment.source_id
+            AND devices.device = segment.device
+            AND lives.address >= segment.address
+    WHERE lives.action_id IS NULL
+)
+
+SELECT
+    devices.source_id,
+    sources.rank,
+    devices.device,
+    known.action_id AS element_id,
+    CASE
+        WHEN known.birth IS NOT NULL THEN 'traced'
+        WHEN known.death IS NOT NULL THEN 'before_trace'
+        ELSE 'snapshot_only'
+    END AS origin,
+    known.address,
+    known.bytes,
+    known.birth_ns,
+    known.requested_ns,
+    known.death_ns,
+    known.birth AS birth_ordinal,
+    known.requested AS requested_ordinal,
+    known.death AS death_ordinal,
+    known.stream,
+    known.pool,
+    known.stack_id,
+    known.free_stack_id,
+    known.category,
+    known.compile_context,
+    ops.op_id,
+    ops.op,
+    coalesce(ops.module, stack_sites.module) AS module,
+    if(known.birth < steps.end_ordinal, steps.step, NULL) AS step
+FROM known
+INNER JOIN memory_devices AS devices ON known.device_id = devices.device_id
+INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
+LEFT JOIN births ON known.action_id = births.action_id
+LEFT JOIN allocating_ops AS ops ON births.lane = ops.lane AND births.from_ns = ops.from_ns
+LEFT JOIN stack_sites ON known.stack_id = stack_sites.stack_id
+ASOF LEFT JOIN (
+    SELECT * FROM memory_steps WHERE end_ordinal > start_ordinal
+) AS steps
+    ON
+        devices.source_id = steps.source_id
+        AND devices.device = steps.device
+        AND known.birth >= steps.start_ordinal;

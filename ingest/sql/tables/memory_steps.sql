@@ -1,0 +1,136 @@
+-- The steps that the memory of a device goes through: those of the profiler where the run has them
+-- on the same clock, else the annotations `ProfilerStep#N`, else the stretches that end with an
+-- optimizer's step.
+-- One row: a step of a device in a source.
+--
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- device         device, as PyTorch names it
+-- step           its number: the profiler's, else from 0
+-- start_ns       Unix time at which it began, ns; null where it began before the first action
+-- end_ns         Unix time at which it ended, ns; null where it was still running at the end
+-- start_ordinal  actions of the device before its start
+-- end_ordinal    actions of the device before its end
+-- origin         profiler, annotation or optimizer
+CREATE TABLE memory_steps AS
+WITH
+devices AS (
+    SELECT devices.*, sources.rank
+    FROM memory_devices AS devices
+    INNER JOIN staged_sources AS sources USING (source_id)
+    WHERE devices.actions > 0
+),
+
+profiled AS (
+    SELECT
+        devices.source_id,
+        devices.device,
+        steps.step,
+        min(steps.start_ns) AS start_ns,
+        max(steps.start_ns + steps.dur_ns) AS end_ns,
+        'profiler' AS origin
+    FROM devices
+    INNER JOIN steps
+        ON
+            devices.rank = steps.rank
+            AND devices.first_ns <= steps.start_ns + steps.dur_ns
+            AND devices.last_ns >= steps.start_ns
+    GROUP BY devices.source_id, devices.device, steps.step
+),
+
+annotated AS (
+    SELECT
+        source_id,
+        device,
+        try_cast(regexp_extract(name, '^ProfilerStep#([0-9]+)', 1) AS BIGINT) AS step,
+        min(start_ns) AS start_ns,
+        max(end_ns) AS end_ns,
+        'annotation' AS origin
+    FROM memory_annotations
+    WHERE name LIKE 'ProfilerStep#%'
+    GROUP BY source_id, device, step
+    HAVING step IS NOT NULL
+),
+
+-- Of several optimizers the one that steps most often.
+optimizers AS (
+    SELECT source_id, device, arg_min(name, (-ends, name)) AS name
+    FROM (
+        SELECT source_id, device, name, count(end_ns) AS ends
+        FROM memory_annotations
+        WHERE name LIKE 'Optimizer.step#%'
+        GROUP BY source_id, device, name
+    )
+    GROUP BY source_id, device
+),
+
+optimized AS (
+    SELECT
+        source_id,
+        device,
+        row_number() OVER in_time - 1 AS step,
+        lag(end_ns) OVER in_time AS start_ns,
+        end_ns,
+        'optimizer' AS origin
+    FROM memory_annotations
+    INNER JOIN optimizers USING (source_id, device, name)
+    WHERE end_ns IS NOT NULL
+    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY end_ns)
+),
+
+-- What follows the last optimizer's step is one that has not ended.
+unended AS (
+    SELECT
+        source_id,
+        device,
+        max(step) + 1 AS step,
+        max(end_ns) AS start_ns,
+        NULL::BIGINT AS end_ns,
+        'optimizer' AS origin
+    FROM optimized
+    GROUP BY source_id, device
+),
+
+found AS (
+    SELECT
+        *,
+        rank() OVER (
+            PARTITION BY source_id, device
+            ORDER BY CASE origin WHEN 'profiler' THEN 0 WHEN 'annotation' THEN 1 ELSE 2 END
+        ) AS choice
+    FROM (
+        FROM profiled
+        UNION ALL BY NAME
+        FROM annotated
+        UNION ALL BY NAME
+        FROM optimized
+        UNION ALL BY NAME
+        FROM unended
+    )
+)
+
+SELECT
+    found.source_id,
+    devices.rank,
+    found.device,
+    found.step,
+    found.start_ns,
+    found.end_ns,
+    if(found.start_ns IS NULL, 0, coalesce(at_start.ordinal + 1, 0)) AS start_ordinal,
+    if(found.end_ns IS NULL, devices.actions, coalesce(at_end.ordinal + 1, 0)) AS end_ordinal,
+    found.origin
+FROM found
+INNER JOIN devices
+    ON found.source_id = devices.source_id AND found.device = devices.device
+ASOF LEFT JOIN action_moments AS at_start
+    ON
+        found.source_id = at_start.source_id
+        AND found.device = at_start.device
+        AND found.start_ns > at_start.time_ns
+ASOF LEFT JOIN action_moments AS at_end
+    ON
+        found.source_id = at_end.source_id
+        AND found.device = at_end.device
+        AND found.end_ns > at_end.time_ns
+WHERE found.choice = 1 AND (found.end_ns IS NOT NULL OR devices.last_ns > found.start_ns);

@@ -1,0 +1,78 @@
+-- How much of the memory that the allocator held was not in use when the snapshot was taken, and
+-- why it could not be given back.
+-- One row: a segment, a pool, or a whole device of a source.
+--
+-- run_id            the run
+-- source_id         the input file
+-- rank              rank of the process
+-- device            device, as PyTorch names it
+-- level             segment, pool or device
+-- pool              ids of the private pool; (0, 0) is the common one; null of level device, and in
+--                   old files
+-- segment_id        of level segment, the segment
+-- segments          segments in it
+-- bytes             held of the device, bytes
+-- active_bytes      of it in blocks that are in use, or whose free is pending
+-- inactive_bytes    of it in blocks that are not
+-- stranded_bytes    inactive, beside active blocks of the same segment: it cannot be released
+-- rounding_bytes    active, but not asked for: what rounding sizes up has cost
+-- largest_inactive_bytes  the largest inactive block
+-- inactive_percent  inactive bytes of those held, 0 to 100
+CREATE VIEW fragmentation AS
+WITH
+segments AS (
+    SELECT
+        segment.run_id,
+        segment.source_id,
+        segment.rank,
+        segment.device,
+        segment.pool,
+        segment.segment_id,
+        any_value(segment.bytes) AS bytes,
+        coalesce(sum(block.bytes) FILTER (WHERE block.state <> 'inactive'), 0) AS active_bytes,
+        coalesce(sum(block.bytes) FILTER (WHERE block.state = 'inactive'), 0) AS inactive_bytes,
+        sum(block.bytes - block.requested_bytes) FILTER (WHERE block.state <> 'inactive')
+            AS rounding_bytes,
+        coalesce(max(block.bytes) FILTER (WHERE block.state = 'inactive'), 0)
+            AS largest_inactive_bytes
+    FROM memory_segments AS segment
+    LEFT JOIN memory_blocks AS block
+        ON
+            segment.run_id = block.run_id
+            AND segment.source_id = block.source_id
+            AND segment.segment_id = block.segment_id
+    GROUP BY
+        segment.run_id,
+        segment.source_id,
+        segment.rank,
+        segment.device,
+        segment.pool,
+        segment.segment_id
+)
+
+SELECT
+    run_id,
+    source_id,
+    rank,
+    device,
+    CASE
+        WHEN grouping(segment_id) = 0 THEN 'segment'
+        WHEN grouping(pool) = 0 THEN 'pool'
+        ELSE 'device'
+    END AS level,
+    pool,
+    segment_id,
+    count(*) AS segments,
+    sum(bytes)::BIGINT AS bytes,
+    sum(active_bytes)::BIGINT AS active_bytes,
+    sum(inactive_bytes)::BIGINT AS inactive_bytes,
+    coalesce(sum(inactive_bytes) FILTER (WHERE active_bytes > 0), 0)::BIGINT AS stranded_bytes,
+    sum(rounding_bytes)::BIGINT AS rounding_bytes,
+    max(largest_inactive_bytes)::BIGINT AS largest_inactive_bytes,
+    100.0 * sum(inactive_bytes) / nullif(sum(bytes), 0) AS inactive_percent
+FROM segments
+GROUP BY GROUPING SETS (
+    (run_id, source_id, rank, device, pool, segment_id),
+    (run_id, source_id, rank, device, pool),
+    (run_id, source_id, rank, device)
+);

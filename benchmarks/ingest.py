@@ -73,9 +73,9 @@ def whole(trace: str, store: str) -> float:
     return time.perf_counter() - began
 
 
-def measured(*call: str) -> tuple[float, int]:
-    """Seconds that a function above took in a process, and the process tree's peak RSS, bytes."""
-    command = [sys.executable, __file__, "--call", *call]
+def measured(*call: str, script: str = __file__) -> tuple[float, int]:
+    """Seconds that a function of a script took in a process, and the tree's peak RSS, bytes."""
+    command = [sys.executable, script, "--call", *call]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         peak = watched(process)
         assert process.stdout

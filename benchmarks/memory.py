@@ -11,10 +11,10 @@ judges nothing: figures depend on the machine.
 import argparse
 import pickle
 import random
-import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # else a file beside this one is what `import ingest` finds
 
 import ingest  # noqa: E402
-from benchmarks.ingest import watched  # noqa: E402
+from benchmarks.ingest import measured  # noqa: E402
 from ingest.formats.snapshot import MemorySnapshot  # noqa: E402
 from ingest.formats.stacks import Stacks  # noqa: E402
 from ingest.output import results, table  # noqa: E402
@@ -148,19 +148,6 @@ def segments(live: list[Any], free: dict[int, list[int]]) -> list[dict[str, Any]
     return listed
 
 
-def measured(*call: str) -> tuple[float, int]:
-    """Seconds that a function above took in a process, and the process tree's peak RSS, bytes."""
-    command = [sys.executable, __file__, "--call", *call]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        peak = watched(process)
-        assert process.stdout
-        assert process.stderr
-        printed, said = process.stdout.read(), process.stderr.read()
-    if process.returncode:
-        raise SystemExit(f"{' '.join(call)}: {said.decode()}")
-    return float(printed), peak
-
-
 def main() -> None:
     """Makes the snapshot, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -176,15 +163,16 @@ def main() -> None:
         CALLS[name](*arguments)
         print(time.perf_counter() - began)
         return
+    call = partial(measured, script=__file__)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "snapshot.pickle"
-        measured("make", str(path), str(options.events), "shared" if options.shared else "fresh")
+        call("make", str(path), str(options.events), "shared" if options.shared else "fresh")
         size = path.stat().st_size
-        _, idle = measured("nothing", str(path), "")
+        _, idle = call("nothing", str(path), "")
         rows = []
         for name in options.only or ("unpickle", "read", "add"):
             runs = [
-                measured(name, str(path), f"{directory}/store{number}")
+                call(name, str(path), f"{directory}/store{number}")
                 for number in range(options.repeat)
             ]
             seconds, peak = min(run[0] for run in runs), max(run[1] for run in runs)

@@ -97,15 +97,13 @@ def _stage_snapshot(
 ) -> None:
     snapshot = MemorySnapshot(source.path, stacks, progress)
     failures: list[ProfileError] = []
-    batches = until_failure(_checked(snapshot.events(), source.path), source.path, failures)
+    batches = until_failure(_checked(snapshot), source.path, failures)
     connection.register("snapshot_events", pa.RecordBatchReader.from_batches(EVENT_SCHEMA, batches))
     connection.execute(sql.script("load/snapshot_events"), {"source_id": source.source_id})
     connection.unregister("snapshot_events")
     if failures:
         connection.execute("DELETE FROM staged_actions WHERE source_id = $1", [source.source_id])
         raise failures[0]
-    for what, rows in (("segment", snapshot.segments), ("block", snapshot.blocks)):
-        _check_sizes(rows, source.path, what)
     source.json_bytes = snapshot.pickle_bytes
     source.warnings = snapshot.warnings + source.warnings
     for name, rows in (
@@ -126,15 +124,18 @@ def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
         row = rows.slice(wrong[0], 1).to_pylist()[0]
         place = row.get("ordinal", int(wrong[0]))
         raise ProfileError(
-            f"{path}: {what} {place:,} of device {row['device']} is of {row['bytes']:,} bytes "
+            f"{path}: {what} {place:,} of device {row['device']} is of {row['bytes'] or 0:,} bytes "
             f"at address {row['address']}: no memory is"
         )
 
 
-def _checked(batches: Iterator[pa.RecordBatch], path: Path) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        _check_sizes(batch, path, "action")
+def _checked(snapshot: MemorySnapshot) -> Iterator[pa.RecordBatch]:
+    """The actions; whatever in the snapshot is of no possible size is told before they end."""
+    for batch in snapshot.events():
+        _check_sizes(batch, snapshot.path, "action")
         yield batch
+    _check_sizes(snapshot.segments, snapshot.path, "segment")
+    _check_sizes(snapshot.blocks, snapshot.path, "block")
 
 
 def _insert(

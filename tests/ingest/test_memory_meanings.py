@@ -557,8 +557,9 @@ def test_settings_that_are_secrets_are_redacted(memory):
 def test_segments_that_no_memory_has_cost_only_their_file(memory, address, size):
     memory.write(snapshot(event("alloc", 0x1000, 1)), "rank0.pickle")
     odd = segment(0x1000, ("inactive", 512, 0)) | {"address": address, "total_size": size}
-    memory.write(snapshot(segments=[odd]), "rank1.pickle")
+    memory.write(snapshot(event("alloc", 0x2000, 7), segments=[odd]), "rank1.pickle")
     connection = memory.add()
+    assert rows(connection, "SELECT rank, bytes FROM memory_events") == [(0, 1)]
     assert rows(connection, "SELECT rank, status FROM sources ORDER BY rank") == [
         (0, "ok"), (1, "failed"),
     ]  # fmt: skip

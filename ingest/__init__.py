@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ingest.connection import connect
     from ingest.console import Console, Result
+    from ingest.diff.comparison import Comparison, compare
+    from ingest.diff.groups import runs_of
     from ingest.errors import IngestError, QueryError
     from ingest.reading import settled
     from ingest.run import RunLabels
@@ -18,27 +20,33 @@ if TYPE_CHECKING:
     from ingest.store import Store, default_store
 
 __all__ = [
+    "Comparison",
     "Console",
     "IngestError",
     "QueryError",
     "Result",
     "RunLabels",
     "Store",
+    "compare",
     "connect",
     "default_store",
+    "runs_of",
     "settled",
     "tables",
 ]
 
 _MODULES = {
+    "Comparison": "diff.comparison",
     "Console": "console",
     "IngestError": "errors",
     "QueryError": "errors",
     "Result": "console",
     "RunLabels": "run",
     "Store": "store",
+    "compare": "diff.comparison",
     "connect": "connection",
     "default_store": "store",
+    "runs_of": "diff.groups",
     "settled": "reading",
     "tables": "sql",
 }

@@ -2,6 +2,7 @@
 
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from ingest.account import account_of_adding
 from ingest.arguments import RunArgument, StoreOption, open_store
 from ingest.connection import connect
+from ingest.diff.commands import diff
 from ingest.errors import QueryError
 from ingest.formats.files import max_inflation
 from ingest.formats.pickle_bytes import max_snapshot_bytes
@@ -19,7 +21,7 @@ from ingest.reading import settled
 from ingest.run import RunLabels
 from ingest.sql import macros, tables, views
 from ingest.store import Store, default_store
-from ingest.top import damage
+from ingest.top import damage, recompiled
 from ingest.top import top as ranking_tables
 
 app = typer.Typer(
@@ -58,6 +60,11 @@ DEVICES = """
     SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
         round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
     FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+"""
+COMPILATIONS = """
+    SELECT rank, compile_id, frame, round(dur_ns / 1e9, 3) AS seconds, cache, graph_breaks,
+        in_measured_step AS measured, reason
+    FROM compilations WHERE run_id = $1 ORDER BY rank, start_ns NULLS FIRST, compile_id
 """
 MEMORY = """
     SELECT rank, device, origin, actions, round(peak_bytes / 1048576, 2) AS peak_mib,
@@ -104,7 +111,7 @@ def list_runs(store: StoreOption = None) -> None:
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
             round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %",
-            round(peak_bytes / 1048576)::BIGINT AS peak_mib, started_at
+            round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
         FROM run_overview ORDER BY ingested_at DESC, run_id
         """,
     )
@@ -147,7 +154,9 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     ):
         for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(said))
-    for figures in (DEVICES, MEMORY):
+    if said := settled(lambda: recompiled(connection, run_id)):
+        print(f"warning: {said}", file=sys.stderr)
+    for figures in (DEVICES, MEMORY, COMPILATIONS):
         if rows(figures):
             write_query(connection, figures, [run_id])
 
@@ -217,12 +226,14 @@ def top(
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened.path)
-    if said := settled(lambda: damage(connection, run_id)):
-        print(f"warning: {said}", file=sys.stderr)
+    for odd in (damage, recompiled):
+        if said := settled(partial(odd, connection, run_id)):
+            print(f"warning: {said}", file=sys.stderr)
     for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
         console.print(part)
 
 
+app.command()(diff)
 app.command()(memory)
 app.command()(export)
 

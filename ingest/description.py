@@ -46,7 +46,10 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
 
 
 def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
-    """When the profile began, UTC: as run.json says, else its first event, if that is Unix time."""
+    """When the profile began, UTC: as run.json says, else its first event, if that is Unix time.
+
+    Compilations count where nothing else was recorded: those of a warm-up come before the profile.
+    """
     if said.get("started_at"):
         try:
             started = datetime.fromisoformat(str(said["started_at"]))
@@ -54,7 +57,8 @@ def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> d
         except (ValueError, OverflowError):
             pass
     row = connection.execute(
-        "SELECT min(first_ns) FROM (SELECT min(start_ns) AS first_ns FROM complete "
+        "SELECT coalesce(min(first_ns), (SELECT min(start_ns) FROM compilations)) "
+        "FROM (SELECT min(start_ns) AS first_ns FROM complete "
         "UNION ALL SELECT min(first_ns) FROM memory_devices)"
     ).fetchone()
     if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:

@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
@@ -167,7 +168,7 @@ def _write_csv(rows: pa.Table) -> None:
         columns = [column.to_pylist(maps_as_pydicts="lossy") for column in batch.columns]
         for values in zip(*columns, strict=True):
             writer.writerow(
-                shown(json.dumps(_plain(v), default=str))
+                shown(json.dumps(plain(v), default=str))
                 if isinstance(v, dict | list)
                 else shown(v)
                 if isinstance(v, str)
@@ -182,17 +183,19 @@ def _write_json(rows: pa.Table) -> None:
     separator = "["
     for batch in rows.to_batches():
         for record in batch.to_pylist(maps_as_pydicts="lossy"):
-            sys.stdout.write(separator + json.dumps(_plain(record), default=str))
+            sys.stdout.write(separator + json.dumps(plain(record), default=str))
             separator = ",\n"
     sys.stdout.write("[]\n" if separator == "[" else "]\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON knows it: no NaN, and decimals as numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float) and not math.isfinite(value):

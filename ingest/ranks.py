@@ -18,7 +18,9 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     """Gives each profile its rank and its clock, for the SQL too, and warns of what is odd."""
     profiles = [source for source in sources if source.is_profile]
     for kind in PROFILE_KINDS:  # a trace and a snapshot that say no rank may be of the same one
-        assign_ranks([source for source in profiles if source.kind == kind])
+        of_kind = [source for source in profiles if source.kind == kind]
+        traced = _ranks_of_processes(connection, profiles) if kind == "compile_log" else {}
+        assign_ranks(of_kind, traced)
     for source in profiles:
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
@@ -32,14 +34,17 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
         _say_clocks(connection, traces)
 
 
-def assign_ranks(sources: list[Source]) -> None:
+def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
     """Gives each file of a kind its rank: from its content, its name, its place, or any free one.
 
     The cycles of a profiler that runs again and again are files of one process, and so of one rank.
+    `traced`: the ranks of processes that are known from traces.
     """
     processes: dict[str, list[Source]] = {}
     for source in sources:
         source.rank = _own_rank(source)
+        if source.rank is None and traced:
+            source.rank = traced.get(str(source.metadata.get("pid")))
         processes.setdefault(_process(source), []).append(source)
     taken = {source.rank for cycles in processes.values() for source in cycles}
     for place, cycles in enumerate(processes.values()):
@@ -52,6 +57,20 @@ def assign_ranks(sources: list[Source]) -> None:
             source.rank = rank
             if len(processes) > 1 and len(unknown) == len(cycles):
                 source.warnings.append(f"says no rank: taken for rank {rank}")
+
+
+def _ranks_of_processes(
+    connection: duckdb.DuckDBPyConnection, sources: list[Source]
+) -> dict[str, int | None]:
+    """The rank of each process id that traces of one rank alone have."""
+    ranks = {source.source_id: source.rank for source in sources if source.is_trace}
+    pids: dict[str, set[int | None]] = {}
+    if any(source.kind == "compile_log" and _own_rank(source) is None for source in sources):
+        for source_id, pid in connection.execute(
+            "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
+        ).fetchall():
+            pids.setdefault(pid, set()).add(ranks[source_id])
+    return {pid: rank for pid, (rank, *others) in pids.items() if not others}
 
 
 def _process(source: Source) -> str:

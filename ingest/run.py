@@ -11,6 +11,8 @@ from typing import Any
 import duckdb
 
 from ingest import sql
+from ingest.compilation.normalise import normalise_compilation
+from ingest.compilation.staging import say_compilation, stage_compile_log, stage_run_json
 from ingest.description import device_name, started_at, world_size
 from ingest.errors import ProfileError
 from ingest.formats.stacks import Stacks
@@ -37,19 +39,27 @@ AFTER_NESTING = (
     "tables/steps",
     "load/launches",
     "load/moments",
+    "tables/measured_steps",
     "load/launching_ops",
     "tables/kernels",
     "load/event_steps",
+    "load/outermost_ops",
+    "load/op_places",
+    "tables/top_ops",
     "tables/ops",
     "tables/events",
     "load/islands",
+    "load/device_islands",
     "tables/device_time",
     "load/gaps",
     "load/gap_hosts",
     "tables/bubbles",
+    "load/host_activities",
+    "tables/measured_windows",
     "tables/sources",
     "tables/runs",
 )
+AT_LAST = ("load/measured_compilations", "tables/run_overview", "tables/run_figures")
 
 
 @dataclass
@@ -98,14 +108,20 @@ def write_run(
         config["threads"] = threads
     with duckdb.connect(str(scratch), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
-        for name in ("load/staged", "load/staged_memory", "load/categories"):
+        for name in (
+            "load/staged",
+            "load/staged_memory",
+            "load/staged_compilation",
+            "load/categories",
+        ):
             connection.execute(sql.script(name))
-        _stage(connection, run.sources, progress, labels.keep_metadata)
+        _stage(connection, run, progress, labels.keep_metadata)
         if labels.redact_paths:
             redact_paths(connection)
         _normalise(connection)
         if run.sources:
             say_faults(connection, run.sources)
+            say_compilation(connection, run.sources)
             if not labels.keep_metadata:
                 _redact_descriptions(run)
             if labels.redact_paths:
@@ -117,11 +133,11 @@ def write_run(
 
 def _stage(
     connection: duckdb.DuckDBPyConnection,
-    sources: list[Source],
+    run: RunInput,
     progress: Callable[[int], None] | None,
     keep_metadata: bool,
 ) -> None:
-    profiles = [source for source in sources if source.is_profile]
+    profiles = [source for source in run.sources if source.is_profile]
     failures: list[ProfileError] = []
     stacks = Stacks()
     read_bytes = 0
@@ -130,6 +146,8 @@ def _stage(
         try:
             if source.is_trace:
                 stage_trace(connection, source, report, keep_metadata)
+            elif source.kind == "compile_log":
+                stage_compile_log(connection, source, report, keep_metadata)
             else:
                 stage_memory(connection, source, stacks, report, keep_metadata)
         except ProfileError as error:
@@ -140,7 +158,11 @@ def _stage(
     if failures and len(failures) == len(profiles):
         raise failures[0]
     stage_stacks(connection, stacks)
-    stage_ranks(connection, sources)
+    for source in run.sources:
+        if source.kind == "run_json" and source.status != "failed":
+            said = source.metadata or run.description
+            stage_run_json(connection, source, said, keep_metadata)
+    stage_ranks(connection, run.sources)
 
 
 def _report(progress: Callable[[int], None] | None, before: int, position: int) -> None:
@@ -157,7 +179,9 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
     for name in AFTER_NESTING:
         connection.execute(sql.script(name))
     normalise_memory(connection)
-    connection.execute(sql.script("tables/run_overview"))
+    normalise_compilation(connection)
+    for name in AT_LAST:
+        connection.execute(sql.script(name))
 
 
 def _redact_descriptions(run: RunInput) -> None:

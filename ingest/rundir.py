@@ -18,7 +18,9 @@ RANK_JSON = re.compile(r"rank\d+\.json")  # beside run.json: the same keys, said
 TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 RUN_JSON_LIMIT = 1 << 20
 LINK_OUT = "a link out of the directory, not followed"
-PROFILE_SUFFIXES = re.compile(r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|\.gz$")
+PROFILE_SUFFIXES = re.compile(
+    r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|(\.compile)?\.log(\.gz)?$|\.gz$"
+)
 
 DESCRIPTION_TYPES = {
     **dict.fromkeys(
@@ -118,9 +120,7 @@ def _source(number: int, file: Path, directory: Path | None) -> Source:
         source.warnings.append(f"{file}: {fault}")
     elif kind not in ("run_json", *PROFILE_KINDS):
         source.status = "skipped"
-        source.warnings.append(
-            "not a profile" if kind == "other" else f"{kind} files are not read yet"
-        )
+        source.warnings.append("not a profile")
     return source
 
 
@@ -175,10 +175,7 @@ def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
 
 def _nothing_to_read(path: Path, sources: list[Source]) -> str:
     if not path.is_dir():
-        kind = sources[0].kind
-        if kind == "other" or kind == "run_json":
-            return f"{path}: no traceEvents: not a profiler trace"
-        return f"{path}: {kind} files are not read yet"
+        return f"{path}: no traceEvents: not a profiler trace"
     if any(source.warnings == [LINK_OUT] for source in sources):
         return f"{path}: no profile in this directory; links out of it are not followed"
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 MEMORY_KINDS = ("memory_snapshot", "memory_timeline")
-PROFILE_KINDS = ("kineto", *MEMORY_KINDS)
+PROFILE_KINDS = ("kineto", *MEMORY_KINDS, "compile_log")
 
 
 def count(number: int, noun: str) -> str:
@@ -46,7 +46,7 @@ class Source:
     @property
     def is_profile(self) -> bool:
         """Whether it holds what belongs to the run."""
-        return self.is_trace or self.is_memory
+        return self.kind in PROFILE_KINDS and self.status != "skipped"
 
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
@@ -54,9 +54,9 @@ class Source:
             return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
         said = "; ".join(self.warnings)
-        events = "allocator action" if self.is_memory else "event"
+        events = "allocator action" if self.is_memory else "event" if self.is_trace else "record"
         rows = f", {count(self.complete or 0, 'row')}" if self.is_trace else ""
-        form = "pickle" if self.kind == "memory_snapshot" else "JSON"
+        form = {"memory_snapshot": "pickle", "compile_log": "log"}.get(self.kind, "JSON")
         return (
             f"{self.path.name}: rank {self.rank}, {count(self.events or 0, events)}, "
             f"{megabytes:.1f} MB of {form}, read in {self.seconds or 0:.1f} s"

@@ -77,6 +77,18 @@ def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
     return f"{files} of {run_id} ended early or failed: {lost}"
 
 
+def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """That torch compiled again while the run was measured, and why."""
+    for recompiles, seconds, reason in connection.execute(
+        "SELECT recompiles, dur_ns / 1e9, reasons[1] FROM measured_recompiles WHERE run_id = $1",
+        [run_id],
+    ).fetchall():
+        times = "once" if recompiles == 1 else f"{recompiles:,} times"
+        because = f": {reason.splitlines()[0]}" if reason else ""
+        return f"{run_id} recompiled {times} while it was measured, in {seconds:.3f} s{because}"
+    return None
+
+
 def _ranking(
     title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int
 ) -> Iterator[RenderableType]:

@@ -67,7 +67,13 @@ def test_every_column_of_a_macro_is_documented(
         "CREATE TEMP VIEW asked AS SELECT run_id, source_id, rank, device, 0 AS ordinal, "
         "0 AS used_bytes FROM memory_peak"
     )
-    arguments = ", ".join("'asked'" if n == "moments" else "1" for n in signature[1].split(","))
+    connection.execute(
+        "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse "
+        "FROM compared_units('1', '1')"
+    )
+    tables = {"moments": "'asked'", "units": "'compared'"}
+    needed = [name for name in signature[1].split(",") if ":=" not in name]
+    arguments = ", ".join(tables.get(name, "1") for name in needed)
     columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
     assert list(macro.documentation.columns) == [row[0] for row in columns]
 

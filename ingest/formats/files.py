@@ -19,6 +19,7 @@ HEAD_BYTES = 1 << 20
 METADATA_LIMIT = 16 << 20  # what stands before the events, or after them, may take so much
 CHUNK_BYTES = 16 << 10
 BLOCK_BYTES = 4 << 20
+COMPILE_LOG = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")
 MAX_INFLATION = 200  # traces as torch writes them inflate 14 to 18 times
 ALWAYS_INFLATED = 64 << 20
 
@@ -139,6 +140,8 @@ def kind_of(path: Path) -> tuple[str, str]:
         try:
             for block in blocks(file):
                 head += block
+                if COMPILE_LOG.match(head):
+                    return "compile_log", ""
                 if b'"traceEvents"' in head:
                     return "kineto", ""
                 is_object = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
@@ -157,8 +160,6 @@ def kind_of(path: Path) -> tuple[str, str]:
         return "kineto", ""
     if re.match(rb"\[\s*\[", text):
         return "memory_timeline", ""
-    if re.match(rb"V\d{4} \d\d:\d\d:\d\d", text):
-        return "compile_log", ""
     return "other", fault or _fault(text)
 
 

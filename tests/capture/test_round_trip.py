@@ -108,3 +108,30 @@ def test_two_ranks_are_one_run(tmp_path, monkeypatch):
     assert connection.sql("SELECT world_size FROM runs").fetchall() == [(2,)]
     ranks = connection.sql("SELECT DISTINCT rank FROM ops ORDER BY rank").fetchall()
     assert ranks == [(0,), (1,)]
+
+
+def test_a_recompilation_and_the_kernels_that_it_made(recompiled: Captured, tmp_path):
+    connection = added(recompiled.directory, tmp_path / "store")
+
+    said = recompiled.run["compilation"]["compilations"]
+    rows = connection.sql(
+        "SELECT compile_id, recompile, reason, start_ns, dur_ns / 1e9, in_measured_step, evidence "
+        "FROM compilations ORDER BY compile_id"
+    ).fetchall()
+    assert [(*row[:3], row[5]) for row in rows] == [
+        (c["compile_id"], c["recompile"], c["reason"], c["in_measured_run"]) for c in said
+    ]
+    for row, compilation in zip(rows, said, strict=True):
+        assert row[3] == pytest.approx(compilation["started_at_ns"], abs=10**8)
+        assert row[4] == pytest.approx(compilation["seconds"], rel=0.1, abs=0.1)
+        assert row[6] == "log"
+    [(calls, linked)] = connection.sql(
+        "SELECT count(*), count(ordinal) FROM ops AS part JOIN ops AS graph "
+        "ON part.parent_op_id = graph.event_id AND graph.name LIKE '## Call CompiledFxGraph%' "
+        "LEFT JOIN compiled_calls ON part.event_id = compiled_calls.event_id"
+    ).fetchall()
+    assert 0 < calls == linked
+    [(compilations, recompiles)] = connection.sql(
+        "SELECT compilations, recompiles FROM run_overview"
+    ).fetchall()
+    assert (compilations, recompiles) == (1, 1)

@@ -12,6 +12,7 @@ import ingest
 from ingest import sql
 
 LEVELS = ("op", "leaf", "kernel")
+ACROSS_RUNS = {"trend"}  # reads small files of each
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,9 @@ def scans(node: Any) -> Iterator[dict[str, str]]:
             yield from scans(child)
 
 
-@pytest.mark.parametrize("name", [file.name for file in (*sql.tables(), *sql.views())])
+@pytest.mark.parametrize(
+    "name", sorted({file.name for file in (*sql.tables(), *sql.views())} - ACROSS_RUNS)
+)
 def test_a_query_of_one_run_opens_no_file_of_another(
     several_runs: duckdb.DuckDBPyConnection, name: str
 ) -> None:
@@ -63,6 +66,16 @@ def test_a_query_of_one_run_opens_no_file_of_another(
         counts = files_read(several_runs, query + condition)
         assert counts, condition
         assert set(counts) == {1}, condition
+
+
+@pytest.mark.parametrize("name", ["run_diff", "comparability"])
+def test_a_comparison_of_two_runs_opens_no_file_of_another(
+    several_runs: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    base, other = several_runs.execute("SELECT min(run_id), max(run_id) FROM runs").fetchall()[0]
+    counts = files_read(several_runs, f"FROM {name}('{base}', '{other}')")
+    assert counts
+    assert max(counts) <= 2
 
 
 def test_a_connection_is_the_same_without_the_catalog_it_is_copied_from(

@@ -2,7 +2,8 @@
 -- One row: a gap whose end was launched after it began.
 --
 -- An operator or frame that covers half of the gap is preferred, the innermost such; where none
--- does, a wrapper that does; else the operator or frame that covers most.
+-- does, a wrapper that does; else the operator or frame that covers most. A wait is told by what
+-- was open when the gap began: the outermost operator, and the innermost line of Python.
 CREATE TABLE gap_hosts AS
 WITH
 met AS (
@@ -12,10 +13,13 @@ met AS (
         2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
         (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS place,
         struct_pack(name := event.name, overlap_ns := pair.overlap_ns) AS host,
+        pair.start_ns < from_ns AS began_before,
         event.category IN ('cpu_op', 'user_annotation') AS is_op,
+        event.category = 'cpu_op' AS is_cpu_op,
         is_wrapper(event.name) AS wraps,
         event.name LIKE 'ProfilerStep#%' AS is_step,
         event.category = 'python_function' AS is_frame,
+        event.category = 'python_function' AND NOT starts_with(event.name, '<') AS is_python,
         event.category <> 'python_function' AND is_compilation(event.name) AS compiles,
         event.category <> 'python_function' AND is_data_loader(event.name) AS loads_data,
         event.category <> 'python_function'
@@ -40,7 +44,10 @@ hosts AS (
         ) AS frame,
         bool_or(compiles AND fills) AS compiled,
         bool_or(loads_data AND fills) AS loaded_data,
-        bool_or(waits) AS waited
+        bool_or(waits) AS waited,
+        arg_min(host, place) FILTER (WHERE waits) AS wait,
+        arg_min(host, place) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before) AS wait_op,
+        arg_max(host, place) FILTER (WHERE is_python AND began_before) AS wait_frame
     FROM met
     GROUP BY gap_id
 )
@@ -52,6 +59,9 @@ SELECT
     hosts.frame.name AS host_frame,
     coalesce(hosts.compiled, FALSE) AS compiled,
     coalesce(hosts.loaded_data, FALSE) AS loaded_data,
-    host_gaps.blocked OR coalesce(hosts.waited, FALSE) AS waited
+    host_gaps.blocked OR coalesce(hosts.waited, FALSE) AS waited,
+    coalesce(hosts.wait.name, host_gaps.blocking_call) AS wait,
+    hosts.wait_op.name AS wait_op,
+    hosts.wait_frame.name AS wait_frame
 FROM host_gaps
 LEFT JOIN hosts ON host_gaps.gap_id = hosts.gap_id;

@@ -6,7 +6,8 @@ WITH neighbours AS (
         *,
         lag(end_ns) OVER device_order AS idle_from_ns,
         lag(last_id) OVER device_order AS before_id
-    FROM islands('kernels')
+    FROM device_islands
+    WHERE class = 'all'
     WINDOW device_order AS (PARTITION BY source_id, device ORDER BY island)
 )
 
@@ -44,7 +45,8 @@ SELECT
     gaps.from_ns,
     gaps.to_ns,
     CASE WHEN copies.name LIKE '%Pageable%' THEN copies.launch_id END AS copy_id,
-    coalesce(is_wait(calls.launch_name), FALSE) AS blocked
+    coalesce(is_wait(calls.launch_name), FALSE) AS blocked,
+    CASE WHEN is_wait(calls.launch_name) THEN calls.launch_name END AS blocking_call
 FROM gaps
 INNER JOIN gap_lanes
     ON gaps.thread = gap_lanes.thread AND gaps.device IS NOT DISTINCT FROM gap_lanes.device

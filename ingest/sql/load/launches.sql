@@ -81,6 +81,7 @@ SELECT
     linked.link,
     launch.lane,
     launch.start_ns AS launch_ns,
+    launch.dur_ns AS launch_dur_ns,
     launch.name AS launch_name
 FROM linked
 INNER JOIN launch_calls AS launch ON linked.launch_id = launch.event_id
@@ -93,6 +94,7 @@ SELECT
     'external_id' AS link,
     op.lane,
     op.start_ns AS launch_ns,
+    NULL AS launch_dur_ns,
     NULL AS launch_name
 FROM by_external_id
 INNER JOIN external_ops AS op ON by_external_id.op_id = op.event_id;

@@ -23,6 +23,7 @@ WHERE category = 'cpu_op';
 CREATE VIEW modules AS
 SELECT
     lane,
+    source_id,
     name,
     start_ns,
     end_ns,

@@ -23,6 +23,9 @@
 --                  when there was none, or the launch came in time
 -- host_op_ns       how much of the gap it filled, ns
 -- host_frame       Python frame that filled most of it; null when the trace has no stacks
+-- wait             for cause `sync`, what the host waited in when the gap began: the outermost
+--                  operator, or without one the call
+-- wait_frame       innermost line of Python around that wait; null when the trace has no stacks
 -- step             step of the activity that ended the gap
 CREATE VIEW bubbles AS  -- a table would be written twice: here, and to its file
 SELECT
@@ -52,6 +55,15 @@ SELECT
     gap_hosts.host_op,
     gap_hosts.host_op_ns,
     gap_hosts.host_frame,
+    CASE
+        WHEN cause = 'sync'
+            THEN coalesce(
+                gap_hosts.wait_op,
+                CASE WHEN previous.kind = 'memcpy' THEN previous.top_op END,
+                gap_hosts.wait
+            )
+    END AS wait,
+    CASE WHEN cause = 'sync' THEN gap_hosts.wait_frame END AS wait_frame,
     next.step
 FROM gaps
 INNER JOIN kernels AS previous ON gaps.before_id = previous.event_id

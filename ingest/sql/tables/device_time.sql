@@ -17,20 +17,7 @@
 -- exposed_communication_ns  communication while no compute kernel ran, ns
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns
 CREATE TABLE device_time AS
-WITH
-covered AS (
-    SELECT 'all' AS class, * FROM islands('kernels')
-    UNION ALL
-    SELECT 'compute' AS class, * FROM islands('compute_activities')
-    UNION ALL
-    SELECT 'communication' AS class, * FROM islands('communication_activities')
-    UNION ALL
-    SELECT 'copy' AS class, * FROM islands('copy_activities')
-    UNION ALL
-    SELECT 'working' AS class, * FROM islands('working_activities')
-),
-
-lengths AS (
+WITH lengths AS (
     SELECT
         source_id,
         device,
@@ -45,7 +32,7 @@ lengths AS (
             AS communication_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'copy'), 0)::BIGINT AS copy_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'working'), 0)::BIGINT AS working_ns
-    FROM covered
+    FROM device_islands
     GROUP BY source_id, device
 )
 

@@ -15,6 +15,7 @@
 -- correlation     number shared with the launch
 -- launch_id       `event_id` of the launching call; null when the trace holds none
 -- launch_ns       Unix time at which the launching call began, ns
+-- launch_dur_ns   time that the host spent in that call, ns
 -- link            how the launch was found: correlation, flow, external_id; null when it was not
 -- op_id           `event_id` of the innermost cpu_op around the launch
 -- op              its name, wrappers included
@@ -47,6 +48,7 @@ launched AS (
         activities.*,
         launches.launch_id,
         launches.launch_ns,
+        launches.launch_dur_ns,
         launches.launch_name,
         launches.link,
         coalesce(launches.op_id, ops.op_id) AS op_id,
@@ -78,6 +80,7 @@ SELECT
     launched.correlation,
     launched.launch_id,
     launched.launch_ns,
+    launched.launch_dur_ns,
     launched.link,
     launched.op_id,
     launched.op,

@@ -20,6 +20,8 @@
 -- bubble_ns        sum of their idle time, ns; null without a device
 -- bubble_percent   idle time as a share of the span, 0 to 100; null without a device
 -- peak_bytes       the most memory in use of a device at a time, bytes; null where not recorded
+-- compilations     what torch.compile compiled while it was measured; null where that is unknown
+-- recompiles       those of them that had been compiled before; null where that is unknown
 CREATE VIEW run_overview AS
 WITH
 files AS (
@@ -44,6 +46,13 @@ devices AS (
 -- Of a device in several files the one that counted most.
 memory AS (
     SELECT max(peak_bytes) AS peak_bytes FROM memory_peak WHERE device <> 'cpu'
+),
+
+compiled AS (
+    SELECT
+        sum(compilations)::BIGINT AS compilations,
+        sum(recompiles)::BIGINT AS recompiles
+    FROM measured_compilations
 )
 
 SELECT
@@ -57,8 +66,10 @@ SELECT
     files.*,
     devices.*,
     100.0 * devices.bubble_ns / nullif(devices.span_ns, 0) AS bubble_percent,
-    memory.peak_bytes
+    memory.peak_bytes,
+    compiled.*
 FROM runs
 CROSS JOIN files
 CROSS JOIN devices
-CROSS JOIN memory;
+CROSS JOIN memory
+CROSS JOIN compiled;

@@ -9,7 +9,8 @@
 -- bytes       size on disk, bytes
 -- json_bytes  size decompressed, bytes
 -- sha256      checksum of the file on disk
--- events      events the file holds; of a memory snapshot or timeline, actions of the allocators
+-- events      events the file holds; of a memory snapshot or timeline, actions of the allocators;
+--             of a compile log, records
 -- complete    of those, rows of `events`; null for what is no trace
 -- other       those that are rows of `other_events`, counted by what they are
 -- dropped     pieces of the file that are in neither, counted by reason

@@ -1,0 +1,43 @@
+-- What is odd about the compilations of a source, in words.
+-- One row: a sentence about a source.
+WITH graphs_without_origins AS (
+    SELECT
+        source_id,
+        count(*) AS graphs,
+        count(*) FILTER (WHERE NOT has_origins) AS unsaid,
+        count(*) FILTER (WHERE NOT has_origins AND aot_id LIKE '%_backward') AS backward
+    FROM graphs
+    GROUP BY source_id
+)
+
+SELECT
+    source_id,
+    concat(
+        format('{} of {} graphs do not say which ops their kernels compute', unsaid, graphs),
+        CASE
+            WHEN backward = unsaid THEN ': they are backward graphs, of which torch logs it not'
+            ELSE ': log them with INDUCTOR_PROVENANCE=1 and a fresh cache'
+        END
+    ) AS warning
+FROM graphs_without_origins
+WHERE unsaid > 0
+UNION ALL
+SELECT
+    logs.source_id,
+    format(
+        '{} of {} calls of compiled graphs in the trace do not agree with the code in the log: '
+        'their kernels are not linked',
+        calls.unlinked, calls.calls
+    ) AS warning
+FROM (SELECT rank, min(source_id) AS source_id FROM graphs GROUP BY rank) AS logs
+INNER JOIN (
+    SELECT
+        rank,
+        count(*) AS calls,
+        count(*) FILTER (
+            WHERE region_id NOT IN (SELECT region_id FROM compiled_calls)
+        ) AS unlinked
+    FROM graph_calls
+    GROUP BY rank
+) AS calls USING (rank)
+WHERE calls.unlinked > 0;

@@ -1,0 +1,19 @@
+-- Compilations inside the measured steps.
+-- One row: a rank of which it is known: its operators were recorded, and of no compilation it is
+-- unknown whether it was inside.
+CREATE VIEW measured_compilations AS
+WITH ranks AS (
+    SELECT rank FROM outermost_ops
+    UNION
+    SELECT rank FROM compilations
+)
+
+SELECT
+    ranks.rank,
+    count(*) FILTER (WHERE known.in_measured_step) AS compilations,
+    count(*) FILTER (WHERE known.in_measured_step AND known.recompile) AS recompiles,
+    coalesce(sum(known.dur_ns) FILTER (WHERE known.in_measured_step), 0)::BIGINT AS compile_ns
+FROM ranks
+LEFT JOIN compilations AS known ON ranks.rank = known.rank
+GROUP BY ranks.rank
+HAVING count(*) FILTER (WHERE known.rank IS NOT NULL AND known.in_measured_step IS NULL) = 0;

@@ -1,0 +1,23 @@
+-- The operators in which each thread does its work: no other operator is around them.
+-- One row: a cpu_op that is no wrapper and begins inside no other such of its thread.
+CREATE TABLE outermost_ops AS
+WITH reached AS (
+    SELECT
+        lane,
+        source_id,
+        rank,
+        event_id,
+        name,
+        start_ns,
+        end_ns,
+        max(end_ns) OVER (
+            PARTITION BY lane ORDER BY start_ns, end_ns DESC, event_index, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS reached_ns
+    FROM complete
+    WHERE category = 'cpu_op' AND NOT is_wrapper(name)
+)
+
+SELECT * EXCLUDE (reached_ns)
+FROM reached
+WHERE reached_ns IS NULL OR start_ns >= reached_ns;

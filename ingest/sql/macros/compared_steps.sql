@@ -1,0 +1,84 @@
+-- The measured steps of two runs, to look at one of each: `compared_steps(base, other, rank :=
+-- NULL)`. Of each run the device counts that `compared_runs` names.
+-- One row: a step of one side; of a run without steps, its whole recording.
+--
+-- side        base or other
+-- run_id      the run
+-- rank        rank of the process
+-- device      number of the device; null where the run has none
+-- measure     device or host, as in `compared_runs`
+-- steps_from  how the steps were found, as in `measured_steps`; run for a whole recording
+-- number      place among the side's steps, in time, from 1
+-- step        number of the step as in `measured_steps`; null for a whole recording
+-- start_ns    Unix time at which it began, ns
+-- dur_ns      its length, ns
+-- until_ns    Unix time of its end, or of the end of what it launched on the device if that is
+--             later, ns
+-- is_median   whether it is the side's step of median length, of two the shorter
+CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
+    WITH
+    found AS (
+        SELECT
+            sides.side,
+            sides.run_id,
+            sides.rank,
+            sides.device,
+            sides.measure,
+            step.source_id,
+            step.steps_from,
+            step.step,
+            step.start_ns,
+            step.dur_ns,
+            step.start_ns + step.dur_ns AS end_ns
+        FROM compared_runs(base, other, rank := rank) AS sides
+        INNER JOIN measured_steps AS step ON sides.run_id = step.run_id AND sides.rank = step.rank
+        WHERE step.run_id IN (base, other)
+    ),
+
+    activities AS (
+        SELECT
+            run_id,
+            source_id,
+            device,
+            coalesce(launch_ns, start_ns) AS asked_ns,
+            start_ns + dur_ns AS end_ns
+        FROM kernels
+        WHERE run_id IN (base, other)
+    ),
+
+    reached AS (
+        SELECT found.side, found.source_id, found.start_ns, max(activities.end_ns) AS reached_ns
+        FROM activities
+        ASOF INNER JOIN found
+            ON
+                activities.run_id = found.run_id
+                AND activities.source_id = found.source_id
+                AND activities.device IS NOT DISTINCT FROM found.device
+                AND activities.asked_ns >= found.start_ns
+        WHERE activities.asked_ns < found.end_ns AND found.measure = 'device'
+        GROUP BY found.side, found.source_id, found.start_ns
+    )
+
+    SELECT
+        found.side,
+        found.run_id,
+        found.rank,
+        found.device,
+        found.measure,
+        found.steps_from,
+        row_number() OVER (
+            PARTITION BY found.side ORDER BY found.start_ns, found.source_id
+        ) AS number,
+        found.step,
+        found.start_ns,
+        found.dur_ns,
+        greatest(found.end_ns, reached.reached_ns) AS until_ns,
+        row_number() OVER (
+            PARTITION BY found.side ORDER BY found.dur_ns, found.start_ns, found.source_id
+        ) = (count(*) OVER (PARTITION BY found.side) + 1) // 2 AS is_median
+    FROM found
+    LEFT JOIN reached
+        ON
+            found.side = reached.side
+            AND found.source_id = reached.source_id
+            AND found.start_ns = reached.start_ns;

@@ -1,0 +1,222 @@
+-- What the operators of two runs took, aligned by where they come from:
+-- `op_diff(base, other, rank := NULL)`. Figures are per step. The rows add up to the totals of
+-- both runs.
+-- One row: operators or kernels of one run that stand against those of the other, or against
+-- nothing.
+--
+-- status          same (within 5 %), faster, slower; fused: a compiled kernel stands against
+--                 several operators; only_base, only_other: nothing on the other side
+-- name            what it is: the fused kernel, else the operator
+-- module          nn.Modules around it, outermost first, without their numbers; what they have in
+--                 common where there are several
+-- source          function of the user's program; null where it is unknown, or there are several
+-- evidence        what the alignment rests on, as in `alignment`
+-- class           compute, communication or copy; null on the host
+-- base_ops        operators of the first run: name, source, shapes, calls, ns and evidence of each;
+--                 beside some with provenance others may stand by their order alone
+-- other_ops       of the second
+-- base_calls      calls of operators in the first run
+-- other_calls     in the second
+-- base_kernels    kernels in the first run; null on the host
+-- other_kernels   in the second
+-- kernels_saved   first less second; null on the host
+-- base_launches   calls that launched them
+-- other_launches  in the second
+-- launches_saved  first less second
+-- base_ns         device time, on the host the time of the operators, in the first run, ns
+-- other_ns        in the second
+-- change_ns       second less first
+-- percent         change, of the first; null where that is 0
+-- row_id          names the row among those of these two runs
+-- group_ids       groups of `alignment` whose units are in it
+CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
+    WITH
+    steps AS (
+        SELECT
+            max(steps) FILTER (WHERE side = 'base') AS base_steps,
+            max(steps) FILTER (WHERE side = 'other') AS other_steps
+        FROM compared_runs(base, other, rank := rank)
+    ),
+
+    kinds AS MATERIALIZED (
+        SELECT
+            aligned.group_id,
+            units.side,
+            units.name,
+            units.frame,
+            units.input_dims,
+            units.module,
+            -- Of a group that provenance holds together, some may have joined it by their order.
+            aligned.evidence,
+            bool_or(aligned.evidence = 'provenance') AS has_provenance,
+            arg_max(units.class, (units.ns, units.class)) AS class,
+            min(units.start_ns) AS start_ns,
+            count(*) AS calls,
+            sum(units.ns)::BIGINT AS ns,
+            sum(units.kernels)::BIGINT AS kernels,
+            sum(units.launches)::BIGINT AS launches
+        FROM compared_units(base, other, rank := rank) AS units
+        INNER JOIN alignment(base, other, rank := rank) AS aligned
+            ON units.side = aligned.side AND units.unit_id = aligned.unit_id
+        GROUP BY
+            aligned.group_id,
+            units.side,
+            units.name,
+            units.frame,
+            units.input_dims,
+            units.module,
+            aligned.evidence
+    ),
+
+    -- Groups of the same kernels and operators, such as those of each block of a model, are one.
+    alike AS MATERIALIZED (
+        SELECT
+            group_id,
+            CASE
+                WHEN bool_or(has_provenance)
+                    THEN hash(
+                        list_sort(list_distinct(list(struct_pack(side, name, frame, module))))
+                    )
+                ELSE group_id
+            END AS row_id
+        FROM kinds
+        GROUP BY group_id
+    ),
+
+    row_groups AS (
+        SELECT row_id, list(group_id ORDER BY group_id) AS group_ids
+        FROM alike
+        GROUP BY row_id
+    ),
+
+    summed AS (
+        SELECT
+            alike.row_id,
+            kinds.side,
+            kinds.name,
+            kinds.frame,
+            kinds.input_dims,
+            kinds.module,
+            kinds.evidence,
+            bool_or(kinds.has_provenance) AS has_provenance,
+            arg_max(kinds.class, (kinds.ns, kinds.class)) AS class,
+            min(kinds.start_ns) AS start_ns,
+            sum(kinds.calls)::BIGINT AS calls,
+            sum(kinds.ns)::BIGINT AS ns,
+            sum(kinds.kernels)::BIGINT AS kernels,
+            sum(kinds.launches)::BIGINT AS launches,
+            any_value(if(kinds.side = 'base', base_steps, other_steps)) AS steps
+        FROM kinds
+        INNER JOIN alike ON kinds.group_id = alike.group_id
+        CROSS JOIN steps
+        GROUP BY
+            alike.row_id,
+            kinds.side,
+            kinds.name,
+            kinds.frame,
+            kinds.input_dims,
+            kinds.module,
+            kinds.evidence
+    ),
+
+    -- Where a row stands in the program is told by the side that called more, or deeper inside.
+    placed AS (
+        SELECT
+            *,
+            side = arg_max(side, (side_calls, depth, side)) OVER (PARTITION BY row_id) AS is_finer
+        FROM (
+            SELECT
+                *,
+                sum(calls) OVER of_side AS side_calls,
+                max(coalesce(length(module), 0)) OVER of_side AS depth
+            FROM summed
+            WINDOW of_side AS (PARTITION BY row_id, side)
+        )
+    ),
+
+    sides AS (
+        SELECT
+            row_id,
+            if(bool_or(has_provenance), 'provenance', min(evidence)) AS evidence,
+            arg_max(class, (ns, class)) AS class,
+            string_split(min(module) FILTER (WHERE is_finer), '/') AS first_modules,
+            string_split(max(module) FILTER (WHERE is_finer), '/') AS last_modules,
+            CASE
+                WHEN min(frame) FILTER (WHERE is_finer) = max(frame) FILTER (WHERE is_finer)
+                    THEN min(frame) FILTER (WHERE is_finer)
+            END AS source,
+            arg_max(name, (ns, name)) FILTER (WHERE side = 'base') AS base_name,
+            arg_max(name, (ns, name)) FILTER (WHERE side = 'other') AS other_name,
+            list(
+                struct_pack(
+                    name, source := frame, shapes := input_dims,
+                    calls := calls / steps, ns := ns / steps, evidence
+                )
+                ORDER BY start_ns, name, input_dims, frame, evidence
+            ) FILTER (WHERE side = 'base') AS base_ops,
+            list(
+                struct_pack(
+                    name, source := frame, shapes := input_dims,
+                    calls := calls / steps, ns := ns / steps, evidence
+                )
+                ORDER BY start_ns, name, input_dims, frame, evidence
+            ) FILTER (WHERE side = 'other') AS other_ops,
+            sum(calls) FILTER (WHERE side = 'base' AND evidence <> 'order')
+            / any_value(base_steps) AS base_sure_calls,
+            sum(calls) FILTER (WHERE side = 'other' AND evidence <> 'order')
+            / any_value(other_steps) AS other_sure_calls,
+            sum(calls) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_calls,
+            sum(calls) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_calls,
+            sum(kernels) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_kernels,
+            sum(kernels) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_kernels,
+            sum(launches) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_launches,
+            sum(launches) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_launches,
+            sum(ns) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_ns,
+            sum(ns) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_ns
+        FROM placed
+        CROSS JOIN steps
+        GROUP BY row_id
+    )
+
+    SELECT
+        CASE
+            WHEN other_name IS NULL THEN 'only_base'
+            WHEN base_name IS NULL THEN 'only_other'
+            WHEN
+                evidence IN ('provenance', 'fusion') AND base_sure_calls <> other_sure_calls
+                THEN 'fused'
+            WHEN abs(other_ns - base_ns) <= 0.05 * base_ns THEN 'same'
+            WHEN other_ns < base_ns THEN 'faster'
+            ELSE 'slower'
+        END AS status,
+        CASE
+            WHEN base_calls < other_calls THEN base_name ELSE coalesce(other_name, base_name)
+        END AS name,
+        -- The classes that all have in common are those of the first and the last in the alphabet.
+        array_to_string([
+            first_modules[depth] FOR depth IN range(1, len(first_modules) + 1)
+            IF first_modules[:depth] = last_modules[:depth]
+        ], '/') AS module,
+        source,
+        evidence,
+        class,
+        base_ops,
+        other_ops,
+        coalesce(base_calls, 0) AS base_calls,
+        coalesce(other_calls, 0) AS other_calls,
+        base_kernels,
+        other_kernels,
+        coalesce(base_kernels, 0 * other_kernels) - coalesce(other_kernels, 0 * base_kernels)
+            AS kernels_saved,
+        base_launches,
+        other_launches,
+        coalesce(base_launches, 0 * other_launches) - coalesce(other_launches, 0 * base_launches)
+            AS launches_saved,
+        coalesce(base_ns, 0) AS base_ns,
+        coalesce(other_ns, 0) AS other_ns,
+        coalesce(other_ns, 0) - coalesce(base_ns, 0) AS change_ns,
+        100.0 * (coalesce(other_ns, 0) - base_ns) / nullif(base_ns, 0) AS percent,
+        format('{:x}', sides.row_id) AS row_id,
+        row_groups.group_ids
+    FROM sides
+    INNER JOIN row_groups ON sides.row_id = row_groups.row_id;

@@ -1,0 +1,57 @@
+-- What a run is judged by, per step: `run_summary(run)`, the rows of `run_summaries` of one run:
+-- the figures of `run_figures` divided by its steps. Times are
+-- rounded to whole nanoseconds in such a way that they add up as the totals do: wall = lead +
+-- span + tail; span = busy + bubble; bubble = the sum of its causes; busy = compute +
+-- communication + copy + generated − overlap.
+-- One row: a device of a rank; of a run without a device, a rank.
+--
+-- rank                      rank of the process
+-- device                    number of the device; null where the host is measured
+-- measure                   device, or host in a run without device activities
+-- steps                     steps by which the figures are divided; 1 where none were found
+-- steps_from                how they were found: ProfilerStep, annotation, module; run: not at all
+-- step_name                 what a step is, as in `measured_steps`
+-- slowest                   whether it has the longest wall time of the run
+-- slowest_of_rank           whether it has the longest of its rank
+-- wall_ns                   from the first step's start to the last one's end, or to the end of
+--                           what they launched if that is later, ns
+-- lead_ns                   of that, before the first activity, ns
+-- tail_ns                   after the last, ns
+-- span_ns                   between: the window, ns
+-- busy_ns                   union of the activities over all streams or threads, ns
+-- bubble_ns                 span less busy, ns
+-- bubble_host_ns            bubbles by cause, as in `bubbles`; of a host, what no other cause has
+-- bubble_sync_ns            the same; null for a host, as are launch, dependency and unknown
+-- bubble_dataloader_ns      the same; of a host, time in a data loader's operator and no other
+-- bubble_compile_ns         the same; of a host, time in a phase of compilation and no other
+-- bubble_launch_ns          the same
+-- bubble_dependency_ns      the same
+-- bubble_unknown_ns         the same
+-- compute_ns                sum of the durations of compute kernels, or of a host's operators, ns
+-- communication_ns          sum of those of communication kernels, ns; null for a host
+-- copy_ns                   sum of those of copies and sets, ns; null for a host
+-- generated_ns              of a host, time in compiled graphs outside of operators: generated code
+--                           without a record of its own; null for a device, ns
+-- overlap_ns                time that was counted more than once in these, ns
+-- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
+-- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
+-- outside_busy_ns           busy time outside of the window, in no other figure, ns
+-- bubbles                   gaps in the window
+-- activities                kernels, copies and sets in the window, or operators of a host
+-- kernels                   of those, kernels; null for a host
+-- mean_kernel_ns            mean duration of these, ns; null where there is none
+-- launches                  calls that launched these; null where no launch was recorded
+-- graph_launches            of those, launches of a recorded graph
+-- launch_call_ns            time that the host spent in these calls, ns
+-- short_kernels             kernels that took less time than their launch call, outside of graphs;
+--                           null where no launch was recorded
+-- peak_bytes                the most memory in use of the device, or of the host's, in the whole
+--                           recording, bytes; null where not recorded
+-- compilations              compilations that ran in the measured steps, of all steps; null where
+--                           unknown
+-- recompiles                of those, such as replaced earlier code
+-- compile_ns                time that they took, ns
+CREATE MACRO run_summary(run) AS TABLE
+    SELECT summary.* EXCLUDE (run_id)
+    FROM run_summaries AS summary
+    WHERE summary.run_id = run;

@@ -1,0 +1,74 @@
+-- Kernel calls in the code that torch.compile generated, with where they come from.
+-- One row: a kernel call of a graph's code.
+--
+-- run_id      the run
+-- source_id   the compile log
+-- rank        rank of the process
+-- compile_id  the compilation, e.g. `0/1`
+-- graph       number of the graph in the compilation, from 0; a backward graph follows its forward
+-- ordinal     place of the call in the code, from 1
+-- kernel      its name without the ordinal: `triton_poi_fused_add_3`, `extern_kernels.addmm`
+-- kind        fused (generated) or extern (a library's)
+-- aten_nodes  nodes of the lowered graph that it computes; empty where the log has no provenance
+-- aten_ops    what each of them calls, in the same order, e.g. aten.addmm.default
+-- nodes       nodes of the user's program that those come of, in the program's order
+-- ops         what each of them calls, in the same order, e.g. torch.nn.functional.silu
+-- stacks      Python stacks of the lines that it comes from, as logged, outermost frame first
+CREATE TABLE compiled_kernels AS
+WITH
+lowered AS (
+    SELECT
+        called.source_id,
+        called.graph_id,
+        called.ordinal,
+        list(nodes.target ORDER BY called.place) AS aten_ops
+    FROM (
+        SELECT
+            source_id,
+            graph_id,
+            ordinal,
+            unnest(aten_nodes) AS aten_node,
+            generate_subscripts(aten_nodes, 1) AS place
+        FROM staged_kernel_calls
+    ) AS called
+    LEFT JOIN (
+        SELECT source_id, graph_id, node, arg_min(target, position) AS target
+        FROM staged_nodes
+        WHERE stage = 'aten'
+        GROUP BY source_id, graph_id, node
+    ) AS nodes
+        ON
+            called.source_id = nodes.source_id
+            AND called.graph_id = nodes.graph_id
+            AND called.aten_node = nodes.node
+    GROUP BY called.source_id, called.graph_id, called.ordinal
+),
+
+programs AS (
+    SELECT
+        source_id,
+        graph_id,
+        ordinal,
+        list(node ORDER BY position) AS nodes,
+        list(op ORDER BY position) AS ops
+    FROM (SELECT DISTINCT source_id, graph_id, ordinal, position, node, op FROM kernel_origins)
+    GROUP BY source_id, graph_id, ordinal
+)
+
+SELECT
+    graphs.source_id,
+    graphs.rank,
+    graphs.compile_id,
+    graphs.graph,
+    calls.ordinal,
+    calls.kernel,
+    CASE WHEN contains(calls.kernel, '.') THEN 'extern' ELSE 'fused' END AS kind,
+    calls.aten_nodes,
+    coalesce(lowered.aten_ops, []) AS aten_ops,
+    coalesce(programs.nodes, []) AS nodes,
+    coalesce(programs.ops, []) AS ops,
+    calls.stacks
+FROM staged_kernel_calls AS calls
+INNER JOIN graphs USING (source_id, graph_id)
+LEFT JOIN lowered USING (source_id, graph_id, ordinal)
+LEFT JOIN programs USING (source_id, graph_id, ordinal);

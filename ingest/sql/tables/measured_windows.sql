@@ -1,0 +1,87 @@
+-- The stretch of each device, or of the host in a run without one, that its steps asked for.
+-- One row: a device of an input file with measured steps.
+--
+-- `wall` goes from the first step's start to the last one's end, or to the end of what they
+-- launched. The window `from` … `to` goes from the start of the first activity that was launched
+-- in a step to the end of the last; where there was none, it is empty and at the end.
+--
+-- run_id        the run
+-- source_id     the input file
+-- rank          rank of the process
+-- device        number of the device; null where the host is measured
+-- measure       device, or host in a run without device activities
+-- steps_from    how the steps were found, as in `measured_steps`
+-- step_name     what a step is, as there
+-- steps         number of steps
+-- wall_from_ns  Unix time at which the wall time begins, ns
+-- wall_to_ns    Unix time at which it ends, ns
+-- from_ns       Unix time from which activities count, ns
+-- to_ns         Unix time up to which they count, ns
+CREATE TABLE measured_windows AS
+WITH
+activities AS (
+    SELECT
+        source_id,
+        rank,
+        device,
+        start_ns,
+        start_ns + dur_ns AS end_ns,
+        coalesce(launch_ns, start_ns) AS asked_ns
+    FROM kernels
+    UNION ALL
+    SELECT source_id, rank, device, start_ns, start_ns + dur_ns AS end_ns, start_ns AS asked_ns
+    FROM host_activities
+),
+
+in_steps AS (
+    SELECT
+        activities.source_id,
+        activities.device,
+        min(activities.start_ns) AS from_ns,
+        max(activities.end_ns) AS to_ns
+    FROM activities
+    ASOF INNER JOIN measured_steps AS step
+        ON activities.source_id = step.source_id AND activities.asked_ns >= step.start_ns
+    WHERE activities.asked_ns < step.start_ns + step.dur_ns OR step.steps_from = 'run'
+    GROUP BY activities.source_id, activities.device
+),
+
+recordings AS (
+    SELECT
+        source_id,
+        rank,
+        steps_from,
+        min(step_name) AS step_name,
+        count(*) AS steps,
+        min(start_ns) AS from_ns,
+        max(start_ns + dur_ns) AS to_ns
+    FROM measured_steps
+    GROUP BY source_id, rank, steps_from
+),
+
+rank_devices AS (
+    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
+    UNION ALL
+    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
+    FROM measured_steps
+    WHERE NOT EXISTS (FROM kernels)
+)
+
+SELECT
+    recordings.source_id,
+    recordings.rank,
+    rank_devices.device,
+    rank_devices.measure,
+    recordings.steps_from,
+    recordings.step_name,
+    recordings.steps,
+    least(recordings.from_ns, in_steps.from_ns) AS wall_from_ns,
+    greatest(recordings.to_ns, in_steps.to_ns) AS wall_to_ns,
+    coalesce(in_steps.from_ns, recordings.to_ns) AS from_ns,
+    coalesce(in_steps.to_ns, recordings.to_ns) AS to_ns
+FROM recordings
+INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
+LEFT JOIN in_steps
+    ON
+        recordings.source_id = in_steps.source_id
+        AND rank_devices.device IS NOT DISTINCT FROM in_steps.device;

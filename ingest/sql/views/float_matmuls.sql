@@ -1,0 +1,67 @@
+-- Matrix multiplications and convolutions of float32 inputs that no kernel name says to have run on
+-- tensor cores. Those of the measured steps, as totals; none where the profiler did not record the
+-- types of inputs. Whether the device has tensor cores is not asked here.
+-- One row: an operator, on one device of one rank of a run.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device
+-- op         innermost cpu_op around the launch
+-- calls      calls of it
+-- kernels    compute kernels that these launched, with those that only prepare or collect
+-- device_ns  time that these took, ns
+-- kernel     the kernel that took the most of it
+CREATE VIEW float_matmuls AS
+WITH
+matmuls AS (
+    SELECT
+        kernel.run_id,
+        kernel.rank,
+        kernel.device,
+        op.name AS op,
+        op.event_id,
+        kernel.name AS kernel,
+        kernel.inside_ns
+    FROM measured_kernels AS kernel
+    INNER JOIN ops AS op ON kernel.run_id = op.run_id AND kernel.op_id = op.event_id
+    WHERE
+        kernel.class = 'compute'
+        AND regexp_matches(op.name, concat(
+            '^aten::(_?(addmm|addmm_activation|bmm|baddbmm|addbmm|mm|matmul|linear|bilinear)|',
+            '(cudnn_|miopen_|slow_|thnn_)?_?conv(olution|_?[a-z_]*[123]d)?(_?[a-z]+)*)(_out)?$'
+        ))
+        AND contains(op.input_types, '"float"')
+        AND NOT regexp_matches(op.input_types, '(?i)half|bfloat16|double|float8')
+),
+
+calls AS (
+    SELECT
+        run_id,
+        rank,
+        device,
+        op,
+        event_id,
+        count(*) AS kernels,
+        sum(inside_ns)::BIGINT AS device_ns,
+        arg_max(kernel, inside_ns) AS kernel,
+        max(inside_ns) AS longest_ns
+    FROM matmuls
+    GROUP BY run_id, rank, device, op, event_id
+    -- tensor cores, or AMD's matrix instructions, as cuBLAS, cuDNN, CUTLASS and Tensile name them
+    HAVING NOT bool_or(regexp_matches(kernel, concat(
+        '(?i)tf32|xf32|tensor_?op|[fh]p?16|[sh]884|1688|16816|',
+        'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|^Cijk_.*_MI\d+x'
+    )))
+)
+
+SELECT
+    run_id,
+    rank,
+    device,
+    op,
+    count(*) AS calls,
+    sum(kernels)::BIGINT AS kernels,
+    sum(device_ns)::BIGINT AS device_ns,
+    arg_max(kernel, longest_ns) AS kernel
+FROM calls
+GROUP BY run_id, rank, device, op;

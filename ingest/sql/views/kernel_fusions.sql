@@ -1,0 +1,114 @@
+-- Kernels that torch.compile fused, with the operators that each replaces.
+-- One row: a fused kernel of a compilation, as it ran in the whole trace of a rank.
+--
+-- run_id      the run
+-- rank        rank of the process
+-- compile_id  the compilation, e.g. `0/1`; null where no compile log tells it
+-- kernel      name of the kernel
+-- ops         operators that it replaces: with provenance what the user's program calls, in its
+--             order, as counted in `compiled_ops` (of a kernel that only helps others with theirs,
+--             those); else the names that are part of the kernel's own, which name each but once
+-- evidence    provenance: torch's compile log tells them; name: the kernel's name does
+-- calls       times it ran
+-- ns          time that these took, on the device or, of a CPU's, the host, ns
+CREATE VIEW kernel_fusions AS
+WITH
+ran AS (
+    SELECT run_id, rank, event_id AS op_id, NULL::BIGINT AS event_id, name, dur_ns
+    FROM top_ops
+    WHERE contains(name, 'cpp_') AND contains(name, 'fused_')
+    UNION ALL
+    SELECT run_id, rank, top_op_id AS op_id, event_id, name, dur_ns
+    FROM kernels
+    WHERE starts_with(name, 'triton_') AND contains(name, 'fused_')
+),
+
+linked AS (
+    SELECT run_id, event_id AS unit_id, * EXCLUDE (run_id, event_id, kernel_id)
+    FROM compiled_calls
+    WHERE event_id IS NOT NULL
+    UNION ALL
+    SELECT run_id, kernel_id AS unit_id, * EXCLUDE (run_id, event_id, kernel_id)
+    FROM compiled_calls
+    WHERE event_id IS NULL
+),
+
+calls AS (
+    SELECT
+        ran.run_id,
+        ran.rank,
+        regexp_replace(ran.name, '^graph_[0-9]+_', '') AS kernel,
+        coalesce(of_op.log_id, of_kernel.log_id) AS log_id,
+        coalesce(of_op.compile_id, of_kernel.compile_id) AS compile_id,
+        coalesce(of_op.graph, of_kernel.graph) AS graph,
+        min(coalesce(of_op.ordinal, of_kernel.ordinal)) AS ordinal,
+        count(*) AS calls,
+        sum(ran.dur_ns)::BIGINT AS ns
+    FROM ran
+    LEFT JOIN linked AS of_op
+        ON ran.run_id = of_op.run_id AND ran.op_id = of_op.unit_id
+    LEFT JOIN linked AS of_kernel
+        ON ran.run_id = of_kernel.run_id AND ran.event_id = of_kernel.unit_id
+    GROUP BY ALL
+),
+
+-- The operators that are counted under each kernel call.
+counted AS (
+    SELECT
+        run_id,
+        source_id AS log_id,
+        compile_id,
+        graph,
+        kernel_ordinal AS ordinal,
+        list(op ORDER BY position) AS ops
+    FROM compiled_ops
+    WHERE kernel_ordinal IS NOT NULL
+    GROUP BY run_id, source_id, compile_id, graph, kernel_ordinal
+)
+
+SELECT
+    calls.run_id,
+    calls.rank,
+    calls.compile_id,
+    calls.kernel,
+    coalesce(
+        counted.ops,
+        nullif(provenance.ops, []),
+        -- Names of several words first; whatever else stands between underscores is a name.
+        regexp_extract_all(
+            regexp_extract(calls.kernel, 'fused_(.*?)(_[0-9]+)?$', 1),
+            concat(
+                '_to_copy|_unsafe_view|_unsafe_index|_log_softmax|_softmax_backward_data|_softmax|',
+                '_scaled_dot_product_[a-z]+_attention(?:_for_cpu)?|scaled_dot_product_attention|',
+                '_fused_rms_norm|_adaptive_avg_pool2d|_native_batch_norm_legit(?:_no_training)?|',
+                '(?:native_)?(?:layer|group|batch)_norm(?:_backward)?|rms_norm|native_dropout|',
+                '(?:convolution|silu|gelu|threshold|sigmoid|tanh|embedding_dense)_backward|',
+                '(?:max|avg)_pool2d(?:_with_indices)?|upsample_[a-z]+[0-9]d|constant_pad_nd|',
+                'index_(?:put|select|add)|masked_(?:fill|scatter)|(?:slice|select)_scatter|',
+                'scatter_(?:add|reduce)|split_with_sizes|repeat_interleave|pixel_shuffle|',
+                '(?:new|full|zeros|ones|empty|rand|randn)_(?:zeros|ones|full|empty|like)|',
+                '(?:logical|bitwise)_(?:and|or|not|xor)|(?:floor|true)_divide|clamp_(?:min|max)|',
+                'convert_element_type|broadcast_in_dim|scalar_tensor|as_strided|lift_fresh_copy|',
+                'linalg_vector_norm|nll_loss_(?:forward|backward)|[a-z]+_loss|leaky_relu|',
+                '[a-z0-9]+'
+            )
+        )
+    ) AS ops,
+    CASE WHEN provenance.ops <> [] THEN 'provenance' ELSE 'name' END AS evidence,
+    calls.calls,
+    calls.ns
+FROM calls
+LEFT JOIN compiled_kernels AS provenance
+    ON
+        calls.run_id = provenance.run_id
+        AND calls.log_id = provenance.source_id
+        AND calls.compile_id = provenance.compile_id
+        AND calls.graph = provenance.graph
+        AND calls.ordinal = provenance.ordinal
+LEFT JOIN counted
+    ON
+        calls.run_id = counted.run_id
+        AND calls.log_id = counted.log_id
+        AND calls.compile_id = counted.compile_id
+        AND calls.graph = counted.graph
+        AND calls.ordinal = counted.ordinal;

@@ -1,0 +1,37 @@
+-- The gaps of a device that count in `run_figures`: those inside of its measured steps.
+-- One row: a gap, as in `bubbles`.
+--
+-- run_id         the run
+-- rank           rank of the process
+-- device         number of the device
+-- start_ns       Unix time at which the device fell idle, ns
+-- dur_ns         length of the gap, ns
+-- cause          as in `bubbles`
+-- before_kernel  activity whose end began the gap
+-- after_id       `event_id` of the activity that ended it
+-- host_op        operator or annotation that filled most of the gap; null when none is known
+-- host_frame     Python frame that filled most of it; null when the trace has no stacks
+-- wait           for cause `sync`, the operator or call in which the host was waiting
+-- wait_frame     innermost line of Python around that; null when the trace has no stacks
+CREATE VIEW measured_bubbles AS
+SELECT
+    gap.run_id,
+    gap.rank,
+    gap.device,
+    gap.start_ns,
+    gap.dur_ns,
+    gap.cause,
+    gap.before_kernel,
+    gap.after_id,
+    gap.host_op,
+    gap.host_frame,
+    gap.wait,
+    gap.wait_frame
+FROM bubbles AS gap
+INNER JOIN measured_windows AS measured
+    ON
+        gap.run_id = measured.run_id
+        AND gap.source_id = measured.source_id
+        AND gap.device IS NOT DISTINCT FROM measured.device
+        AND gap.start_ns >= measured.from_ns
+        AND gap.start_ns + gap.dur_ns <= measured.to_ns;

@@ -1,0 +1,41 @@
+-- Idle time of each device in its measured steps by cause, and what the host did for most of it.
+-- One row: a cause of bubbles on one device of one rank of a run.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device
+-- cause      as in `bubbles`
+-- bubbles    number of gaps
+-- bubble_ns  time lost to them, ns
+-- place      where most of it was lost: for cause `sync` the wait, else what the host was doing,
+--            and the Python frame where the trace has stacks; null when neither is known
+-- place_ns   time lost there, ns
+CREATE VIEW measured_causes AS
+WITH places AS (
+    SELECT
+        run_id,
+        rank,
+        device,
+        cause,
+        nullif(concat_ws(
+            ' at ',
+            if(cause = 'sync', wait, host_op),
+            if(cause = 'sync', wait_frame, host_frame)
+        ), '') AS place,
+        count(*) AS bubbles,
+        sum(dur_ns)::BIGINT AS bubble_ns
+    FROM measured_bubbles
+    GROUP BY run_id, rank, device, cause, place
+)
+
+SELECT
+    run_id,
+    rank,
+    device,
+    cause,
+    sum(bubbles)::BIGINT AS bubbles,
+    sum(bubble_ns)::BIGINT AS bubble_ns,
+    arg_max(place, bubble_ns) AS place,
+    arg_max(bubble_ns, bubble_ns) FILTER (WHERE place IS NOT NULL) AS place_ns
+FROM places
+GROUP BY run_id, rank, device, cause;

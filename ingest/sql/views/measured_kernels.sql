@@ -1,0 +1,52 @@
+-- The device activities that count in `run_figures`: those of its measured steps.
+-- One row: a kernel, copy or set, as in `kernels`.
+--
+-- run_id         the run
+-- rank           rank of the process
+-- device         number of the device
+-- event_id       the activity's row in `events`
+-- name           kernel name as recorded, or the copy's description
+-- kind           kernel, memcpy or memset
+-- class          compute, communication or copy
+-- start_ns       Unix time, ns
+-- dur_ns         length, ns
+-- inside_ns      of that, inside of the measured window, ns
+-- launch_ns      Unix time at which the launching call began, ns
+-- launch_dur_ns  time that the host spent in that call, ns
+-- graph_launch   whether a graph launch owns the activity
+-- op_id          `event_id` of the innermost cpu_op around the launch
+-- top_op_id      `event_id` of the outermost that is no wrapper
+CREATE VIEW measured_kernels AS
+SELECT
+    kernels.run_id,
+    kernels.rank,
+    kernels.device,
+    kernels.event_id,
+    kernels.name,
+    kernels.kind,
+    kernels.class,
+    kernels.start_ns,
+    kernels.dur_ns,
+    least(kernels.start_ns + kernels.dur_ns, measured.to_ns)
+    - greatest(kernels.start_ns, measured.from_ns) AS inside_ns,
+    kernels.launch_ns,
+    kernels.launch_dur_ns,
+    kernels.graph_launch,
+    kernels.op_id,
+    kernels.top_op_id
+FROM kernels
+INNER JOIN measured_windows AS measured
+    ON
+        kernels.run_id = measured.run_id
+        AND kernels.source_id = measured.source_id
+        AND kernels.device IS NOT DISTINCT FROM measured.device
+        AND (
+            (
+                kernels.start_ns < measured.to_ns
+                AND kernels.start_ns + kernels.dur_ns > measured.from_ns
+            )
+            OR (
+                kernels.dur_ns = 0
+                AND kernels.start_ns BETWEEN measured.from_ns AND measured.to_ns
+            )
+        );

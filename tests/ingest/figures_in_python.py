@@ -1,0 +1,230 @@
+"""The figures of a run from the raw events of its trace, in plain Python: no code of the product.
+
+Intervals are pairs of integers, ns since whatever the trace counts from.
+"""
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+Event = dict[str, Any]
+Interval = tuple[int, int]
+
+KERNEL = {"kernel", "Kernel", "mtia_ccp_events"}
+COPY = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
+LAUNCH = {"cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"}
+OP = {"cpu_op", "Operator"}
+HOST = {*LAUNCH, *OP, "user_annotation", "python_function"}
+WRAPPER = re.compile(
+    r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|TorchDynamo |"
+    r"autograd::engine::evaluate_function|ProfilerStep"
+)
+COLLECTIVE = re.compile(r"nccl|multimem|shot_all_|cross_device_reduce", re.IGNORECASE)
+
+
+def read(path: Path) -> list[Event]:
+    """The complete events of a trace, times as `start` and `end` in ns."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        content = json.loads(file.read(), parse_float=Decimal)
+    return complete(content["traceEvents"] if isinstance(content, dict) else content)
+
+
+def complete(events: Iterable[Event]) -> list[Event]:
+    """Of these the complete ones, with their times in ns."""
+    return [
+        {**event, "start": ns(event["ts"]), "end": ns(event["ts"]) + ns(event["dur"])}
+        for event in events
+        if event.get("ph") == "X" and "ts" in event and event.get("dur") is not None
+    ]
+
+
+def ns(microseconds: Any) -> int:
+    return round(microseconds * 1000)
+
+
+def merged(intervals: Iterable[Interval]) -> list[Interval]:
+    """Their union, as intervals that do not touch."""
+    found: list[Interval] = []
+    for start, end in sorted(intervals):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def length(intervals: Iterable[Interval], window: Interval | None = None) -> int:
+    """Their sum, as far as they lie in the window."""
+    first, last = window or (-(1 << 62), 1 << 62)
+    return sum(max(min(end, last) - max(start, first), 0) for start, end in intervals)
+
+
+def steps_of(events: list[Event], name: str | None) -> list[Interval]:
+    """Windows: the profiler's steps, calls of an annotation or module `name`, or the recording."""
+    if name is None:
+        inside = [e for e in events if e["cat"] in HOST | KERNEL | COPY]
+        return [(min(e["start"] for e in inside), max(e["end"] for e in inside))]
+    kinds = {"user_annotation", "python_function"} | OP
+    if name == "ProfilerStep":
+        return [
+            (e["start"], e["end"])
+            for e in events
+            if e["cat"] in kinds and e["name"].startswith("ProfilerStep#")
+        ]
+    called = [e for e in events if e["cat"] in kinds]
+    return [
+        (e["start"], e["end"])
+        for e in called
+        if name in (e["name"], re.sub(r"[ #_:.-]*\d+$", "", e["name"]))
+    ]
+
+
+def figures(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
+    """The figures of each device, or under None those of the host where there is no device."""
+    steps = steps_of(events, step_name)
+    device = [e for e in events if e["cat"] in KERNEL | COPY]
+    if not device:
+        return {None: _host(events, steps, whole=step_name is None)}
+    calls: dict[int, Event] = {}
+    for event in events:
+        correlation = (event.get("args") or {}).get("correlation")
+        if event["cat"] in LAUNCH and correlation:
+            calls.setdefault(correlation, event)
+    groups = defaultdict(list)
+    for event in device:
+        arguments = event.get("args") or {}
+        event["call"] = calls.get(arguments.get("correlation"))
+        groups[int(arguments.get("device", event["pid"]))].append(event)
+    return {
+        number: _device(group, steps, bool(calls), whole=step_name is None)
+        for number, group in groups.items()
+    }
+
+
+def _device(
+    activities: list[Event], steps: list[Interval], launches: bool, whole: bool
+) -> dict[str, Any]:
+    def asked(event: Event) -> int:
+        return int((event["call"] or event)["start"])
+
+    ours = [e for e in activities if whole or any(s <= asked(e) < t for s, t in steps)]
+    figures, window = _frame([(e["start"], e["end"]) for e in ours], steps)
+    inside = [
+        e
+        for e in activities
+        if (e["start"] < window[1] and e["end"] > window[0])
+        or (e["start"] == e["end"] and window[0] <= e["start"] <= window[1])
+    ]
+    classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
+    for event in activities:
+        classes[_class(event)].append((event["start"], event["end"]))
+    everything = merged((e["start"], e["end"]) for e in activities)
+    working = merged(classes["compute"] + classes["communication"])
+    kernels = [e for e in inside if e["cat"] in KERNEL]
+    called = {id(e["call"]): e["call"] for e in kernels if e["call"]}
+    graphs = {key for key, call in called.items() if "GraphLaunch" in call["name"]}
+    busy = length(everything, window)
+    return figures | {
+        "busy_ns": busy,
+        "bubble_ns": window[1] - window[0] - busy,
+        "bubbles": max(sum(e >= window[0] and s <= window[1] for s, e in everything) - 1, 0),
+        "compute_ns": length(classes["compute"], window),
+        "communication_ns": length(classes["communication"], window),
+        "copy_ns": length(classes["copy"], window),
+        "generated_ns": None,
+        "overlap_ns": sum(length(c, window) for c in classes.values()) - busy,
+        "exposed_communication_ns": length(working, window)
+        - length(merged(classes["compute"]), window),
+        "exposed_copy_ns": busy - length(working, window),
+        "outside_busy_ns": length(everything) - busy,
+        "activities": len(inside),
+        "kernels": len(kernels),
+        "launches": len(called) if launches else None,
+        "graph_launches": len(graphs) if launches else None,
+        "launch_call_ns": sum(e["end"] - e["start"] for e in called.values()) if launches else None,
+        "short_kernels": sum(
+            e["end"] - e["start"] < e["call"]["end"] - e["call"]["start"]
+            for e in kernels
+            if e["call"] and id(e["call"]) not in graphs
+        )
+        if launches
+        else None,
+    }
+
+
+def _class(event: Event) -> str:
+    if event["cat"] in COPY:
+        return "copy"
+    return "communication" if COLLECTIVE.search(event["name"]) else "compute"
+
+
+def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, Any]:
+    layers: dict[str, list[Event]] = {"work": [], "generated": [], "loading": [], "compiling": []}
+    threads = defaultdict(list)
+    for event in events:
+        if event["cat"] in OP and not WRAPPER.match(event["name"]):
+            threads[event["pid"], event["tid"]].append(event)
+        if event["cat"] in {*OP, "user_annotation"} and re.match(
+            "(## Call )?CompiledFxGraph", event["name"]
+        ):
+            layers["generated"].append(event)
+    for ops in threads.values():
+        reached = None
+        for op in sorted(ops, key=lambda e: (e["start"], -e["end"])):
+            if reached is None or op["start"] >= reached:
+                layers[_layer(op["name"])].append(op)
+            reached = max(reached or op["end"], op["end"])
+    spans = {layer: [(e["start"], e["end"]) for e in members] for layer, members in layers.items()}
+    ours = [
+        (s, e)
+        for members in spans.values()
+        for s, e in members
+        if whole or any(first <= s < last for first, last in steps)
+    ]
+    figures, window = _frame(ours, steps)
+    work = merged(spans["work"])
+    busy = merged(spans["work"] + spans["generated"])
+    loading = merged(busy + spans["loading"])
+    everything = merged(loading + spans["compiling"])
+    return figures | {
+        "busy_ns": length(busy, window),
+        "bubble_ns": window[1] - window[0] - length(busy, window),
+        "bubble_host_ns": window[1] - window[0] - length(everything, window),
+        "bubble_dataloader_ns": length(loading, window) - length(busy, window),
+        "bubble_compile_ns": length(everything, window) - length(loading, window),
+        "compute_ns": length(spans["work"], window),
+        "generated_ns": length(busy, window) - length(work, window),
+        "overlap_ns": length(spans["work"], window) - length(work, window),
+        "outside_busy_ns": length(busy) - length(busy, window),
+        "kernels": None,
+        "launches": None,
+        "communication_ns": None,
+        "copy_ns": None,
+        "bubble_sync_ns": None,
+    }
+
+
+def _layer(name: str) -> str:
+    if name in {"dynamo", "entire_frame_compile"} or name.endswith("(dynamo_timed)"):
+        return "compiling"
+    return "loading" if name.startswith("enumerate(DataLoader)") else "work"
+
+
+def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
+    first, last = min(s for s, _ in steps), max(e for _, e in steps)
+    window = (last, last)
+    if asked:
+        window = (min(s for s, _ in asked), max(e for _, e in asked))
+    wall = (min(first, window[0]), max(last, window[1]))
+    figures = {
+        "wall_ns": wall[1] - wall[0],
+        "lead_ns": window[0] - wall[0],
+        "span_ns": window[1] - window[0],
+        "tail_ns": wall[1] - window[1],
+    }
+    return figures, window

@@ -5,7 +5,18 @@ from pathlib import Path
 import streamlit as st
 
 import ingest
-from dashboard import bubbles, console, memory, operators, runs, selection, store
+from dashboard import (
+    advice,
+    bubbles,
+    compare,
+    console,
+    memory,
+    operators,
+    runs,
+    selection,
+    store,
+    trends,
+)
 
 HERE = Path(__file__).parent
 
@@ -33,6 +44,15 @@ def main() -> None:
         ),
         "memory": st.Page(
             memory.page, title="Memory", url_path="memory", icon=":material/memory_alt:"
+        ),
+        "advice": st.Page(
+            advice.page, title="Advice", url_path="advice", icon=":material/lightbulb:"
+        ),
+        "compare": st.Page(
+            compare.page, title="Compare", url_path="compare", icon=":material/compare_arrows:"
+        ),
+        "trends": st.Page(
+            trends.page, title="Trends", url_path="trends", icon=":material/timeline:"
         ),
         "sql": st.Page(console.page, title="SQL", url_path="sql", icon=":material/terminal:"),
     }

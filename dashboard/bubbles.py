@@ -10,6 +10,7 @@ from dashboard import (
     figures,
     formatting,
     gaps,
+    recompiled,
     selection,
     split,
     store,
@@ -29,6 +30,7 @@ def page() -> None:
         selection.ask_for_runs()
         return
     damage.warn(picked)
+    recompiled.warn(picked)
     if not selection.devices_of(picked):
         damage.stop_without_trace(picked)
         st.info(

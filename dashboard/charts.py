@@ -69,6 +69,11 @@ def ink() -> str:
     return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
 
 
+def paper() -> str:
+    """The theme's background."""
+    return "#0E1117" if st.context.theme.type == "dark" else "#FFFFFF"
+
+
 def names_axis(order: list[str]) -> Any:
     """The axis of short names, from the top in that order."""
     return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))

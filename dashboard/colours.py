@@ -19,6 +19,20 @@ PARTS = {
     "dependency": "#6B5478",
     "launch": "#C6C6C6",
     "unknown": "#868686",
+    "generated": "#909CFD",
+    "overlap": "#7504FA",
+    "lead": "#9A9A9A",
+    "tail": "#9A9A9A",
+}
+
+# What became of an operator from one run to another: less time in greens, more in reds.
+CHANGES = {
+    "fused": "#0F766E",
+    "faster": "#4FAE9F",
+    "only_base": "#A5D6CC",
+    "same": "#9A9A9A",
+    "slower": "#C2334D",
+    "only_other": "#E79AA8",
 }
 
 HOST = "#2A5CD6"  # host time, where there is no device
@@ -43,12 +57,21 @@ LABELS = {
     "copy": "copy",
     "exposed_copy": "exposed copy",
     "bubble": "bubble (idle)",
+    "generated": "generated code",
+    "overlap": "overlap",
+    "lead": "before the first activity",
+    "tail": "after the last activity",
 }
 
 
 def label(part: str) -> str:
     """The name of a part as legends write it; causes of bubbles say that they are idle time."""
     return LABELS.get(part, f"idle: {part}")
+
+
+def part_of(figure: str) -> str:
+    """The part that a figure of `run_diff` is about: `host` of `bubble_host`."""
+    return figure.removeprefix("bubble_")
 
 
 def order(parts: set[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -48,7 +48,7 @@ def duration(ns: float | None) -> str:
         return NONE
     for factor, unit in DURATIONS:
         value = three_digits(ns / factor)
-        if float(value.replace(",", "")) < 1000 or unit == "s":
+        if abs(float(value.replace(",", ""))) < 1000 or unit == "s":
             return f"{value} {unit}"
     raise AssertionError("the last unit fits every duration")
 
@@ -90,6 +90,28 @@ def count(value: float | None) -> str:
 def address(value: float | None) -> str:
     """An address of a device's memory: 0x7f3a00000000."""
     return NONE if value is None or missing(value) else f"{int(value):#x}"
+
+
+def per_step(value: float | None) -> str:
+    """A number of things per step, which need not be whole: 297, 7.5, 0.17."""
+    if value is None or missing(value):
+        return NONE
+    decimals = 0 if value == round(value) or abs(value) >= 100 else 1 if abs(value) >= 1 else 2
+    return f"{value:,.{decimals}f}"
+
+
+def change(value: float | None, written: Callable[[float | None], str] = duration) -> str:
+    """A difference, with its sign: +1.23 ms, -4.5%."""
+    grows = value is not None and not missing(value) and value > 0
+    return f"+{written(value)}" if grows else written(value)
+
+
+def middle_out(text: str, width: int) -> str:
+    """At most `width` characters: the beginning and the end, where similar names differ."""
+    text = clipped(text, len(text))
+    return (
+        text if len(text) <= width else f"{text[: width // 2]}…{text[-(width - width // 2 - 1) :]}"
+    )
 
 
 def counted(number: int, thing: str) -> str:

@@ -15,6 +15,7 @@ from dashboard import (
     memory_reports,
     memory_state,
     memory_timeline,
+    recompiled,
     selection,
 )
 from dashboard.memory_device import MemoryDevice
@@ -34,6 +35,7 @@ def page() -> None:
         selection.ask_for_runs()
         return
     damage.warn(picked)
+    recompiled.warn(picked)
     devices = memory_device.devices_of(picked)
     if not devices:
         _nothing(picked)

@@ -8,13 +8,14 @@ import streamlit as st
 from dashboard import (
     behind,
     charts,
-    compare,
     damage,
     figures,
     formatting,
     host_ranking,
     operator_detail,
+    recompiled,
     selection,
+    side_by_side,
     store,
     tables,
 )
@@ -43,6 +44,7 @@ def page() -> None:
     if not devices:
         selection.question("Where did the host's time go?", picked)
         damage.warn(picked)
+        recompiled.warn(picked)
         damage.stop_without_trace(picked)
         st.info(
             f"{damage.no_device(picked)} Operators are ranked by the host's own time.",
@@ -52,9 +54,10 @@ def page() -> None:
         return
     selection.question("Where did the device's time go?", picked)
     damage.warn(picked)
+    recompiled.warn(picked)
     level, device, search = _controls(devices if len(picked) == 1 else [])
     if len(picked) > 1:
-        compare.page(picked, level, search)
+        side_by_side.page(picked, level, search)
         return
     _figures(picked[0], device, level)
     _ranking(picked[0], device, level, search)

@@ -5,12 +5,23 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import behind, damage, figures, files, formatting, selection, store, tables
+from dashboard import (
+    behind,
+    compare_pair,
+    damage,
+    figures,
+    files,
+    formatting,
+    recompiled,
+    selection,
+    store,
+    tables,
+)
 from dashboard.query import Query, inline, select
 
 COLUMNS = (
     "run_id, name, model, mode, device_name, tags, ranks, devices, span_ns, busy_ns, "
-    "bubble_percent, peak_bytes, problems, events, started_at, ingested_at"
+    "bubble_percent, peak_bytes, recompiles, problems, events, started_at, ingested_at"
 )
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags)"
 TABLE_KEY = "runs_table"
@@ -41,8 +52,8 @@ def _figures(picked: Sequence[str]) -> None:
     """The answer first: figures of the picked run, and ways on."""
     if not picked:
         st.markdown(
-            "Tick a run, or several to compare, and go on to **Operators**, **Bubbles** or "
-            "**Memory**."
+            "Tick a run, or several, and go on to **Operators**, **Bubbles** or **Memory**; tick "
+            "two to **Compare** them."
         )
         return
     if len(picked) == 1:
@@ -55,13 +66,16 @@ def _figures(picked: Sequence[str]) -> None:
             pages["bubbles"], label=f"Bubbles of {count}", icon=":material/hourglass_empty:"
         )
         st.page_link(pages["memory"], label=f"Memory of {count}", icon=":material/memory_alt:")
+        if len(picked) == 2:
+            compare_pair.link(picked, "Compare these 2")
 
 
 def _figures_of(picked: str) -> None:
     (run,) = store.rows(select("*", "run_overview", {"run_id": picked})).itertuples()
     if damaged := damage.warning([picked]):
         st.warning(damaged, icon=":material/running_with_errors:")
-    elif not run.devices and formatting.missing(run.peak_bytes):
+    recompiled.warn([picked])
+    if not damaged and not run.devices and formatting.missing(run.peak_bytes):
         st.info(damage.no_device([picked]), icon=":material/memory:")
     with st.container(horizontal=True):
         if run.devices:
@@ -129,7 +143,15 @@ def _without_news(frame: pd.DataFrame) -> list[str]:
     """Columns that say nothing of any run: empty ones, single ranks, names that the ids repeat."""
     empty = [
         column
-        for column in ("model", "mode", "device_name", "tags", "problems", "peak_bytes")
+        for column in (
+            "model",
+            "mode",
+            "device_name",
+            "tags",
+            "problems",
+            "peak_bytes",
+            "recompiles",
+        )
         if not frame[column].map(lambda value: not formatting.missing(value) and bool(value)).any()
     ]
     repeated = all(

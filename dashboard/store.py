@@ -3,9 +3,10 @@
 import argparse
 import hashlib
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +15,8 @@ import ingest
 from dashboard.query import Query, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
+
+T = TypeVar("T")
 
 
 def path() -> Path:
@@ -70,8 +73,52 @@ def look() -> list[str]:
 def rows(query: Query) -> pd.DataFrame:
     """The rows of a query, from the cache while the store is as it was."""
     state = str(st.session_state["store_state"])
+    return _asked(lambda: _cached(str(path()), state, query.text, query.parameters))
+
+
+def runs_of(words: str) -> list[str]:
+    """The runs that `words` names, as in `ingest diff`; cached while the store is as it was.
+
+    Raises ingest.IngestError where there is none.
+    """
+    state = str(st.session_state["store_state"])
+    return _asked(lambda: _runs_of(str(path()), state, words))
+
+
+@st.cache_data(show_spinner=False, max_entries=100)
+def _runs_of(store: str, state: str, words: str) -> list[str]:
+    with _connection(store).cursor() as cursor:
+        return ingest.settled(lambda: ingest.runs_of(cursor, _store(store), words))
+
+
+def compared(
+    base: Sequence[str], other: Sequence[str], rank: int | None, names: tuple[str, str]
+) -> ingest.Comparison:
+    """`ingest.compare` of these runs, from the cache while the store is as it was.
+
+    Raises ingest.IngestError where a side has nothing to compare.
+    """
+    state = str(st.session_state["store_state"])
+    return _asked(lambda: _compared(str(path()), state, tuple(base), tuple(other), rank, names))
+
+
+@st.cache_data(show_spinner=False, max_entries=40)
+def _compared(
+    store: str,
+    state: str,
+    base: tuple[str, ...],
+    other: tuple[str, ...],
+    rank: int | None,
+    names: tuple[str, str],
+) -> ingest.Comparison:
+    with _connection(store).cursor() as cursor:
+        return ingest.settled(lambda: ingest.compare(cursor, base, other, rank, names))
+
+
+def _asked(ask: Callable[[], T]) -> T:
+    """What `ask` reads; the page ends with a word where the store is gone."""
     try:
-        return _cached(str(path()), state, query.text, query.parameters)
+        return ask()
     except Exception:
         _stop_where_gone()
         raise

@@ -12,7 +12,13 @@ from dashboard.query import Query
 
 COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
 COUNTS |= {"devices", "registers", "elements", "segments", "actions", "birth_ordinal"}
-COUNTS |= {"death_ordinal", "base_elements", "other_elements"}
+COUNTS |= {"recompiles", "death_ordinal", "base_elements", "other_elements"}
+RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
+RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
+CHANGES: dict[str, Callable[[Any], str]] = {
+    "change_ns": formatting.change,
+    "change_percent": partial(formatting.change, written=formatting.percent),
+}
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 NAME_PIXELS = 230
 FIGURE_PIXELS = 78
@@ -48,6 +54,8 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
     """How a column's values are written, by its name; None: as they are."""
     if column.endswith("_at"):
         return formatting.moment
+    if column in CHANGES:
+        return CHANGES[column]
     if column.endswith("_ns"):
         return formatting.duration
     if column == "bytes" or column.endswith("_bytes"):
@@ -56,6 +64,10 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
         return formatting.percent
     if column in COUNTS:
         return formatting.count
+    if column in RATES:
+        return formatting.per_step
+    if column.endswith("_from_to"):
+        return str
     return None
 
 

@@ -20,7 +20,7 @@ def show(run: str, device: Device) -> None:
         select("start_ns, end_ns", "device_totals", {"run_id": run, **device.where()})
     ).itertuples()
     whole = int(total.end_ns - total.start_ns)
-    since, until = _stretch(whole)
+    since, until = stretch(whole)
     st.subheader("Timeline", anchor=False)
     occupancy = call(
         "from_ns, to_ns, part, part_ns, percent",
@@ -49,7 +49,7 @@ def show(run: str, device: Device) -> None:
     drawn = store.rows(activities)
     single = len(drawn) <= MOST_ACTIVITIES
     moments = pd.concat([store.rows(gaps), drawn]) if single else store.rows(gaps)
-    _zoom_out(run, device, since, until, whole)
+    zoom_out(f"{run}-{device.label}", since, until, whole)
     timeline_chart.draw(
         store.rows(occupancy),
         moments,
@@ -81,8 +81,8 @@ def zoom(since: int, until: int) -> None:
     st.query_params.update({"from": str(since), "to": str(until)})
 
 
-def _stretch(whole: int) -> tuple[int, int]:
-    """The URL's stretch where it is one of this device's time, else all."""
+def stretch(whole: int) -> tuple[int, int]:
+    """The URL's stretch where it is one of the whole time, ns, else all of it."""
     try:
         since, until = int(st.query_params["from"]), int(st.query_params["to"])
     except (KeyError, ValueError):
@@ -91,7 +91,8 @@ def _stretch(whole: int) -> tuple[int, int]:
     return (since, until) if until - since >= SHORTEST else (0, whole)
 
 
-def _zoom_out(run: str, device: Device, since: int, until: int, whole: int) -> None:
+def zoom_out(key: str, since: int, until: int, whole: int) -> None:
+    """Says which stretch is shown, with buttons that lead back to more of it."""
     length = until - since
     zoomed = length < whole
 
@@ -108,7 +109,6 @@ def _zoom_out(run: str, device: Device, since: int, until: int, whole: int) -> N
         st.query_params.pop("to", None)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = f"{run}-{device.label}"
         ends = [
             formatting.position(at, length) if zoomed else formatting.duration(at)
             for at in (since, until)

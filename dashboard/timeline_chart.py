@@ -39,7 +39,7 @@ def draw(
 
     charts.legend_of(parts)
     st.altair_chart(
-        _busy(occupancy, factor, time, parts),
+        busy(occupancy, factor, time, parts),
         key=key,
         on_select=brushed,
         selection_mode=BRUSH,
@@ -51,7 +51,10 @@ def draw(
     )
 
 
-def _busy(occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[str]) -> Any:
+def busy(
+    occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[str], height: int = 200
+) -> Any:
+    """What share of each stretch was of which part; brushing selects a stretch of time."""
     data = pd.DataFrame(
         {
             "from": occupancy["from_ns"] / factor,
@@ -83,7 +86,7 @@ def _busy(occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[st
             tooltip=["label:N", "time:N", alt.Tooltip("share:N", title="of the stretch")],
         )
         .add_params(alt.selection_interval(name=BRUSH, encodings=["x"]))
-        .properties(height=200)
+        .properties(height=height)
     )
 
 

@@ -23,6 +23,7 @@ APP = ROOT / "dashboard" / "app.py"
 OWLV2, WORKERS0, WORKERS4 = "h100_owlv2", "v100_resnet50_workers0", "v100_resnet50_workers4"
 CPU, TWO_RANKS = "flux_eager_full", "two_rank"
 PATIENCE_MS = 20_000
+EAGER, COMPILED, MI300 = "flux_eager_b2", "flux_compiled_b2", "mi300_owlv2"
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +46,29 @@ def shown_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def run_of(shown_store: Path) -> Callable[[str], str]:
     """The run id of a name in the shown store."""
     return ingest.Store(shown_store).find
+
+
+@pytest.fixture(scope="session")
+def compared_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An eager run and the same compiled, with its compile log; one model on two devices."""
+    directory = tmp_path_factory.mktemp("compared")
+    compiled = directory / COMPILED
+    compiled.mkdir()
+    for path in (samples / "compile").glob(f"{COMPILED}*"):
+        shutil.copy(path, compiled)
+    store = ingest.Store(directory / "store")
+    trace = samples / "compile" / f"{EAGER}-rank0.trace.json.gz"
+    store.add(trace, ingest.RunLabels(name=EAGER))
+    store.add(compiled)
+    for name in (OWLV2, MI300):
+        store.add(samples / "traces" / f"{name}.json.gz")
+    return store.path
+
+
+@pytest.fixture(scope="session")
+def compared_run(compared_store: Path) -> Callable[[str], str]:
+    """The run id of a name in the compared store."""
+    return ingest.Store(compared_store).find
 
 
 SNAPSHOTS = (

@@ -101,6 +101,16 @@ def test_a_damaged_run_says_that_what_is_missing_looks_like_idleness(app, traces
         assert not app(traces.store.path, page, run=whole).warning
 
 
+def test_a_run_that_recompiled_while_it_was_measured_says_so(app, tmp_path, samples):
+    store = ingest.Store(tmp_path / "store")
+    run = store.add(samples / "traces" / "cpu" / "flux_compile_recompile.json.gz").run_id
+    said = f"**{formatting.literal(run)}** recompiled 1 time while it was measured, in 41.1 s."
+    for page in ("runs", "operators", "bubbles", "memory"):
+        assert said in texts(app(store.path, page, run=run)), page
+    listed = app(store.path, "runs").dataframe[0].value
+    assert list(listed["recompiles"]) == [1]
+
+
 def test_a_damaged_run_without_device_activity_is_not_said_to_have_no_device(app, traces):
     cut = add_cut(traces, "cut", [event("cpu_op", 0)])
     for page in ("runs", "operators", "bubbles"):

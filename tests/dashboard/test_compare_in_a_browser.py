@@ -50,6 +50,8 @@ def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) 
     expect(tab.get_by_text("What belongs to the row ticked above stands out")).to_be_visible()
     tab.goto(tab.url)
     expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
+    expect(charts).to_have_count(7)
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # all is drawn
 
     tick_below(tab, MODULES)
     wait_for_query(tab, "module", "FluxTransformer2DModel")

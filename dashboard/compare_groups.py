@@ -8,22 +8,9 @@ from dashboard.query import Query
 
 MOST_NAMED = 3
 
-# A tag's key that holds `=` cannot be told from its value.
 GROUPS = Query(
-    """
-SELECT 'model:' || model AS words
-FROM run_overview
-WHERE model <> ''
-GROUP BY model
-HAVING count(*) > 1
-UNION ALL
-SELECT 'tag:' || tag.key || '=' || tag.value
-FROM (SELECT unnest(map_entries(tags)) AS tag FROM run_overview)
-WHERE NOT contains(tag.key, '=')
-GROUP BY tag
-HAVING count(*) > 1
-ORDER BY words
-""".strip()
+    "SELECT words FROM run_groups WHERE kind IN ('model', 'tag') "
+    "GROUP BY words HAVING count(*) > 1 ORDER BY words"
 )
 
 

@@ -5,17 +5,7 @@ import duckdb
 from ingest.errors import StoreError
 from ingest.store import Store
 
-QUERIES = {
-    "model": "model = $value",
-    "name": "name = $value",
-    "tag": """
-        CASE
-            WHEN contains($value, '=') THEN
-                tags[string_split($value, '=')[1]] = regexp_replace($value, '^[^=]*=', '')
-            ELSE list_contains(map_keys(tags), $value) OR list_contains(map_values(tags), $value)
-        END
-    """,
-}
+GROUPS = ("model:", "name:", "tag:")
 
 
 def runs_of(connection: duckdb.DuckDBPyConnection, store: Store, words: str) -> list[str]:
@@ -25,11 +15,10 @@ def runs_of(connection: duckdb.DuckDBPyConnection, store: Store, words: str) -> 
     runs that have it; anything else names one run, as in `Store.find`. Raises StoreError where no
     run, or for a name more than one, fits.
     """
-    kind, _, value = words.partition(":")
-    if not value or kind not in QUERIES:
+    if words in GROUPS or not words.startswith(GROUPS):
         return [store.find(words)]
     found = connection.execute(
-        f"SELECT run_id FROM runs WHERE {QUERIES[kind]} ORDER BY run_id", {"value": value}
+        "SELECT DISTINCT run_id FROM run_groups WHERE words = $1 ORDER BY run_id", [words]
     ).fetchall()
     if not found:
         raise StoreError(f"{words}: no run in {store.path} has that; see `ingest list`")

@@ -1,0 +1,18 @@
+-- The words by which `ingest diff` and page Compare name several runs at once.
+-- One row: a run, and words that it goes by.
+--
+-- run_id  the run
+-- kind    what the words are of: model, name, tag (its key and value) or tag word (one of them)
+-- words   `model:flux`, `name:nightly`, `tag:branch=main`, `tag:main`
+CREATE VIEW run_groups AS
+WITH tagged AS (
+    SELECT run_id, unnest(map_entries(tags)) AS tag FROM runs
+)
+
+SELECT run_id, 'model' AS kind, 'model:' || model AS words FROM runs WHERE model <> ''
+UNION ALL
+SELECT run_id, 'name' AS kind, 'name:' || name AS words FROM runs
+UNION ALL
+SELECT run_id, 'tag' AS kind, concat('tag:', tag.key, '=', tag.value) AS words FROM tagged
+UNION
+SELECT run_id, 'tag word' AS kind, 'tag:' || unnest([tag.key, tag.value]) AS words FROM tagged;

@@ -24,9 +24,9 @@ if __name__ == "__main__":
 
 from ingest import sql  # noqa: E402
 from ingest.errors import ProfileError  # noqa: E402
-from ingest.formats import files  # noqa: E402
-from ingest.source import Source  # noqa: E402
-from ingest.staging import stage_trace  # noqa: E402
+from ingest.formats import io  # noqa: E402
+from ingest.formats.kineto.load import stage_trace  # noqa: E402
+from ingest.formats.source import Source  # noqa: E402
 
 SAMPLES = (
     "traces/cpu_only.json.gz",
@@ -98,10 +98,10 @@ def violations(
     """
     path = directory / "damaged.json"
     path.write_bytes(gzip.compress(content, 1) if chance.random() < 0.2 else content)
-    files.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
+    io.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
     source = Source(0, path, "kineto", len(content), "")
     with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
-        for name in ("load/staged", "load/categories"):
+        for name in ("staged", "categories"):
             connection.execute(sql.script(name))
         try:
             stage_trace(connection, source)

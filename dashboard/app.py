@@ -9,12 +9,12 @@ from dashboard import (
     advice,
     bubbles,
     compare,
-    console,
+    data,
     memory,
     operators,
+    run_picker,
     runs,
-    selection,
-    store,
+    sql,
     trends,
 )
 
@@ -54,7 +54,7 @@ def main() -> None:
         "trends": st.Page(
             trends.page, title="Trends", url_path="trends", icon=":material/timeline:"
         ),
-        "sql": st.Page(console.page, title="SQL", url_path="sql", icon=":material/terminal:"),
+        "sql": st.Page(sql.page, title="SQL", url_path="sql", icon=":material/terminal:"),
     }
     st.session_state["pages"] = pages
     page = st.navigation([home, *pages.values()])
@@ -62,16 +62,16 @@ def main() -> None:
         asked = {key: st.query_params.get_all(key) for key in st.query_params}
         st.switch_page(pages["runs"], query_params=asked)
     try:
-        run_ids = store.look()
+        run_ids = data.look()
     except ingest.IngestError as error:
         st.error(f"No store to show: {error}", icon=":material/error:")
         st.markdown("Name one with `streamlit run dashboard/app.py -- --store DIR`.")
         return
     with st.sidebar:
-        st.session_state["runs"] = selection.pick_runs(run_ids)
+        st.session_state["runs"] = run_picker.pick_runs(run_ids)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
-        st.caption(f"{runs_in} in `{store.path()}`")
-    selection.say_unknown()
+        st.caption(f"{runs_in} in `{data.path()}`")
+    run_picker.say_unknown()
     if not run_ids and page is not pages["sql"]:
         nothing_yet()
         return
@@ -82,7 +82,7 @@ def nothing_yet() -> None:
     """What to do with an empty store."""
     st.title("No runs yet")
     st.markdown("Add a directory of profiler output, or a single trace, then reload this page:")
-    st.code(f"ingest add run_dir/ --store {store.path()}", language="bash")
+    st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
     st.markdown("`capture flux --tiny --out run_dir` makes one to try.")
 
 

@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingest.connection import connect
+    from ingest.compare.comparison import Comparison, compare
+    from ingest.compare.groups import runs_of
     from ingest.console import Console, Result
-    from ingest.diff.comparison import Comparison, compare
-    from ingest.diff.groups import runs_of
     from ingest.errors import IngestError, QueryError
-    from ingest.reading import settled
-    from ingest.run import RunLabels
+    from ingest.pipeline.run import RunLabels
     from ingest.sql import tables
-    from ingest.store import Store, default_store
+    from ingest.store.connection import connect
+    from ingest.store.retry import settled
+    from ingest.store.store import Store, default_store
 
 __all__ = [
     "Comparison",
@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Comparison": "diff.comparison",
+    "Comparison": "compare.comparison",
     "Console": "console",
     "IngestError": "errors",
     "QueryError": "errors",
     "Result": "console",
-    "RunLabels": "run",
-    "Store": "store",
-    "compare": "diff.comparison",
-    "connect": "connection",
-    "default_store": "store",
-    "runs_of": "diff.groups",
-    "settled": "reading",
+    "RunLabels": "pipeline.run",
+    "Store": "store.store",
+    "compare": "compare.comparison",
+    "connect": "store.connection",
+    "default_store": "store.store",
+    "runs_of": "compare.groups",
+    "settled": "store.retry",
     "tables": "sql",
 }
 

@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from ingest import connect, sql
-from ingest.commands import app
+from ingest.cli.commands import app
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -21,10 +21,10 @@ import duckdb
 import pyarrow as pa
 
 from ingest import sql
-from ingest.catalog import create_views
 from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
-from ingest.reading import settled
+from ingest.store.catalog import create_views
+from ingest.store.retry import settled
 
 SETTINGS = (
     "SET enable_external_access = false",

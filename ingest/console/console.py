@@ -9,7 +9,7 @@ from pathlib import Path
 from ingest.console.result import Result, narrow
 from ingest.console.worker import Worker
 from ingest.errors import QueryError
-from ingest.store import Store, default_store
+from ingest.store.store import Store, default_store
 
 
 class Console:

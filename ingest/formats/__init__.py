@@ -1,1 +1,1 @@
-"""Input formats: one module each, turning a file into Arrow batches and metadata, nothing else."""
+"""Input formats: one package each, which turns a file into rows of the scratch database."""

@@ -1,1 +1,1 @@
-"""Memory beyond what SQL does: reading and replaying it on the way in, reports on the way out."""
+"""Reports about memory: what held it at a moment, printed or as files for a browser."""

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ingest.arguments import RunArgument, StoreOption, open_store
-from ingest.connection import connect
-from ingest.memory.export import GRAPHS, flame_graph, write_whole
+from ingest.memory.html.export import GRAPHS, flame_graph, write_whole
+from ingest.memory.html.page import memory_page
 from ingest.memory.moments import moment
-from ingest.memory.page import memory_page
 from ingest.memory.report import memory_report, memory_warnings
-from ingest.output import printable, results
-from ingest.reading import settled
+from ingest.store.connection import connect
+from ingest.store.retry import settled
+from ingest.terminal.arguments import RunArgument, StoreOption, open_store
+from ingest.terminal.printing import printable, results
 
 
 class Holder(StrEnum):

@@ -18,7 +18,7 @@ from ingest.memory.moments import (
     stack_frames,
     telling_level,
 )
-from ingest.output import printable, size, table
+from ingest.terminal.printing import printable, size, table
 
 FIGURES = ("size", "bytes", "allocations", "%")
 LEVELS = {

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from dashboard import formatting
-from dashboard.advice_cards import KINDS
+from dashboard.advice.cards import KINDS
+from dashboard.widgets import formatting
 
 from .conftest import CPU, OWLV2, TWO_RANKS, WORKERS0
 from .test_in_a_browser import query_of, wait_for_query

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ingest
-from dashboard import formatting
+from dashboard.widgets import formatting
 
 from ..conftest import Traces
 from ..ingest import diff_traces

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 import ingest
-from dashboard import compare_answer, compare_rows, formatting
-from dashboard.compare_pair import Pair
-from dashboard.compare_rows import Filter
+from dashboard.compare import answer, op_rows
+from dashboard.compare.op_rows import Filter
+from dashboard.compare.picker import Pair
+from dashboard.widgets import formatting
 
 from .conftest import COMPILED, EAGER, MI300, OWLV2
 from .test_pages import add_whole, event, texts
@@ -107,7 +108,7 @@ def test_the_answer_comes_first(page, asked, compared_run, base, other):
     ],
 )
 def test_ratios_in_words(base, other, said):
-    assert compare_answer.ratio(base, other) == said
+    assert answer.ratio(base, other) == said
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
@@ -139,26 +140,26 @@ FILTERS = [
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
 def test_the_sql_behind_the_table_gives_its_rows(asked, compared_run, wanted):
     pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
-    columns = f"{compare_rows.COLUMNS}, {compare_rows.REPLACED}"
+    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
     every = asked(
-        f"SELECT {columns} FROM op_diff($1, $2) ORDER BY {compare_rows.ORDER}",
+        f"SELECT {columns} FROM op_diff($1, $2) ORDER BY {op_rows.ORDER}",
         [pair.base, pair.other],
     )
-    query = compare_rows.query_of(pair, wanted)
+    query = op_rows.query_of(pair, wanted)
     expected = asked(query.text, list(query.parameters))
-    assert list(compare_rows.chosen(every, wanted)["row_id"]) == list(expected["row_id"])
+    assert list(op_rows.chosen(every, wanted)["row_id"]) == list(expected["row_id"])
     assert list(asked(query.inlined(), [])["row_id"]) == list(expected["row_id"])
 
 
 def test_modules_add_up_to_the_module_around_them(asked, compared_run):
-    columns = f"{compare_rows.COLUMNS}, {compare_rows.REPLACED}"
+    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
     every = asked(
         f"SELECT {columns} FROM op_diff($1, $2)", [compared_run(EAGER), compared_run(COMPILED)]
     )
     level = ""
     for _ in range(3):
-        inside = compare_rows.chosen(every, Filter(module=level))
-        below = compare_rows.children(every, level)
+        inside = op_rows.chosen(every, Filter(module=level))
+        below = op_rows.children(every, level)
         for column in ("base_ns", "other_ns", "change_ns"):
             assert below[column].sum() == pytest.approx(inside[column].sum())
         assert below["rows"].sum() == len(inside)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dashboard import colours, formatting
 from dashboard.query import call, inline, select
+from dashboard.widgets import colours, formatting
 
 
 @pytest.mark.parametrize(

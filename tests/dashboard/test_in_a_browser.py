@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-from dashboard import formatting
+from dashboard.widgets import formatting
 
 expect.set_options(timeout=10_000)
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import ingest
-from dashboard import formatting
-from dashboard.memory_segments import packed
+from dashboard.memory.segments import packed
+from dashboard.widgets import formatting
 
 from .snapshots import MIB, leaking
 

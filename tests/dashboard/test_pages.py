@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import ingest
-from dashboard import formatting
-from dashboard.console import EXAMPLES
+from dashboard.sql.page import EXAMPLES
+from dashboard.widgets import formatting
 
 MARKS = 4_500  # "a few thousand" marks, the most that a page's charts may send
 

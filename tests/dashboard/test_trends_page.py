@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from ingest.run import RunLabels
+from ingest.pipeline.run import RunLabels
 from tests.conftest import Traces
 
 from .test_in_a_browser import query_of, wait_for_query

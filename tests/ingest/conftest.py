@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest import cli
+from ingest.cli import main
 
 GIB, MIB = 1 << 30, 1 << 20
 BASE = 1 << 40  # an address
@@ -42,7 +42,7 @@ def command(
         monkeypatch.setattr(sys, "argv", ["ingest", *map(str, arguments)])
         code = 0
         try:
-            cli.main()
+            main.main()
         except SystemExit as end:
             code = int(end.code or 0)
         captured = capsys.readouterr()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ingest
 from benchmarks.fuzz import SAMPLES, Sample, damaged, violations
 from ingest.errors import ProfileError
-from ingest.formats import files
+from ingest.formats import io
 
 
 def x(name: str, ts: float = 1, **more: Any) -> dict[str, Any]:
@@ -414,7 +414,7 @@ def test_a_wrong_limit_of_inflation_is_named(
 @pytest.fixture
 def block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever block size a test sets, it is as before afterwards."""
-    monkeypatch.setattr("ingest.formats.files.BLOCK_BYTES", files.BLOCK_BYTES)
+    monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", io.BLOCK_BYTES)
 
 
 @pytest.mark.usefixtures("block_size")

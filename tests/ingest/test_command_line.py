@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ingest
-from ingest import cli
+from ingest.cli import main
 
 
 class Result(NamedTuple):
@@ -34,7 +34,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         monkeypatch.setattr(sys, "argv", ["ingest", *map(str, arguments)])
         code = 0
         try:
-            cli.main()
+            main.main()
         except SystemExit as end:
             code = int(end.code or 0)
         captured = capsys.readouterr()

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 import ingest
-from ingest import cli
+from ingest.cli import main
 from ingest.errors import ProfileError
-from ingest.run import RunLabels
+from ingest.pipeline.run import RunLabels
 from tests.ingest.compile_logs import (
     artifact,
     call_of_graph,
@@ -304,7 +304,7 @@ def test_a_run_that_recompiled_while_it_was_measured_is_flagged_where_it_is_show
     def said(*arguments: str) -> Any:
         monkeypatch.setattr(sys, "argv", ["ingest", *arguments])
         with suppress(SystemExit):
-            cli.main()
+            main.main()
         return capsys.readouterr()
 
     heading, _, run = said("list").out.split("\n")[1:4]

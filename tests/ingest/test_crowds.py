@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import ingest
-from ingest.reading import settled
+from ingest.store.retry import settled
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest import cli
+from ingest.cli import main
 from tests.conftest import Traces
 from tests.ingest import diff_traces
 from tests.ingest.diff_traces import COMPILED, COMPILED_STEP, Call, host, trace
@@ -41,7 +41,7 @@ def diff(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ru
         monkeypatch.setenv("TRACEHOUSE_STORE", str(store))
         code = 0
         try:
-            cli.main()
+            main.main()
         except SystemExit as end:
             code = int(end.code or 0)
         captured = capsys.readouterr()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest.workplace import workplace
+from ingest.store.locking import workplace
 
 ENTRIES = {".lock", "catalog.duckdb", "runs", "schema"}
 INGEST = (sys.executable, "-m", "ingest")
@@ -273,7 +273,9 @@ def test_a_killed_worker_costs_its_run_alone(
     process = start("add", large, *others, "--jobs", jobs, "--store", store)
     until(lambda: list(store.glob(".work-*/run")))
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    workers = [c for c in children if b"ingest.parallel" in Path(f"/proc/{c}/cmdline").read_bytes()]
+    workers = [
+        c for c in children if b"ingest.store.workers" in Path(f"/proc/{c}/cmdline").read_bytes()
+    ]
     os.kill(int(workers[0]), signal.SIGKILL)  # the first has the first path
     _, err = process.communicate()
     assert process.returncode == 1

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import nesting
+from ingest.pipeline import nesting
 
 Span = tuple[int, int, int]  # start, length, lane
 

@@ -67,7 +67,7 @@ def test_every_way_of_printing_gives_the_same_rows(form: str, traces: Any) -> No
 def test_events_are_whole_wherever_a_block_ends(
     block_bytes: int, traces: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.formats.files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", block_bytes)
     connection = traces.add(printed(1))
     rows = connection.sql("SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns")
     assert rows.fetchall() == EXPECTED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest.redact import redact
+from ingest.redaction.secrets import redact
 
 TOKEN = "hf_EXAMPLEexampleEXAMPLEexampleEXAMPLE"
 PLANTED = ["hf_" + "a1B2" * 8, "sk-" + "c3D4" * 8, "correct horse battery", "AKIA" + "Q" * 16]

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from ingest.errors import IngestError, ProfileError
-from ingest.formats import event_lane, pickled, records, stacks
-from ingest.formats.snapshot import MemorySnapshot
-from ingest.formats.stacks import Stacks
+from ingest.formats.snapshot import records, stacks
+from ingest.formats.snapshot.pickle import bulk_reader, machine
+from ingest.formats.snapshot.reader import MemorySnapshot
+from ingest.formats.snapshot.stacks import Stacks
 from tests.ingest.test_snapshot_reading import SNAPSHOTS, block, event, frame, many, segment
 
 Read = Callable[[bytes], int]
@@ -224,7 +225,7 @@ def test_lists_that_contain_themselves(protocol: int, read: Read) -> None:
     "code", [b"}", b"]", b"]\x94", b")\x94", b"K\x01", b"\x8a\x09" + b"\x01" * 9]
 )
 def test_bombs_are_bounded(code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pickled, "MAX_HELD_BYTES", 32 << 20)
+    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 32 << 20)
     bomb = b"\x80\x04" + code * ((12 << 20) // len(code))
     for content in (bomb, events(b"}\x94(" + bomb[2:])):
         with pytest.raises(ProfileError, match=r"more than 32 MiB of values|the file ends"):
@@ -274,7 +275,7 @@ def test_shared_strings_of_frames_have_a_limit(read: Read, monkeypatch: pytest.M
 
 
 def test_strings_that_are_kept_have_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pickled, "MAX_HELD_BYTES", 8 << 20)
+    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
     rows = [event("alloc", i, i, user_metadata=f"{i:01000}") for i in range(30_000)]
     with pytest.raises(ProfileError, match="more than 8 MiB of values"):
         read(pickle.dumps({"device_traces": [rows]}, 4))
@@ -429,6 +430,6 @@ def test_layouts_are_not_looked_for_without_end(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[bytes] = []
-    monkeypatch.setattr(event_lane, "layout_of", lambda item, memo: looks.append(item))
+    monkeypatch.setattr(bulk_reader, "layout_of", lambda item, memo: looks.append(item))
     assert read(pickle.dumps({"device_traces": [[event("a", i, 1) for i in range(9000)]]})) == 9000
     assert 0 < len(looks) < 500

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import ingest.formats.snapshot as snapshot_module
-from ingest.formats.event_lane import EventLane
-from ingest.formats.handing_over import Run
-from ingest.formats.snapshot import MemorySnapshot
-from ingest.formats.snapshot_schemas import EVENT_SCHEMA
-from ingest.formats.stacks import Stacks
+import ingest.formats.snapshot.reader as snapshot_module
+from ingest.formats.snapshot.pickle.bulk_reader import EventLane
+from ingest.formats.snapshot.pickle.handover import Run
+from ingest.formats.snapshot.reader import MemorySnapshot
+from ingest.formats.snapshot.schemas import EVENT_SCHEMA
+from ingest.formats.snapshot.stacks import Stacks
 
 SNAPSHOTS = [
     "cpp_pickler_protocol2",

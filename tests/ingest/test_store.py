@@ -10,7 +10,7 @@ import pytest
 import ingest
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.run import RunLabels
+from ingest.pipeline.run import RunLabels
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
 COLLIDING = (29141, 105589)  # durations that give two such traces the same first eight digits
@@ -59,7 +59,7 @@ def test_a_failed_add_leaves_nothing(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("ingest.run._fill_runs", fail)
+    monkeypatch.setattr("ingest.pipeline.run._fill_runs", fail)
     with pytest.raises(MemoryError):
         store.add(samples / "traces" / "cpu_only.json.gz")
     assert sorted(store.path.rglob("*")) == before

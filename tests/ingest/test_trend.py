@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest.run import RunLabels
+from ingest.pipeline.run import RunLabels
 from tests.conftest import Traces
 from tests.ingest import diff_traces
 

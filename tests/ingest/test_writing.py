@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest import writing
+from ingest.pipeline import parquet
 
 ROWS = "SELECT * EXCLUDE (run_id) FROM events ORDER BY event_id"
 
@@ -20,7 +20,7 @@ def test_events_written_slice_by_slice_are_the_same(
         shutil.copy(trace, run)
     at_once, sliced = ingest.Store(tmp_path / "at once"), ingest.Store(tmp_path / "sliced")
     at_once.add(run)
-    monkeypatch.setattr(writing, "SLICE_ROWS", 1)  # or as few as share a range: those of a file
+    monkeypatch.setattr(parquet, "SLICE_ROWS", 1)  # or as few as share a range: those of a file
     sliced.add(run)
 
     expected, found = (

@@ -1,0 +1,201 @@
+"""Page Advice: what could make a run faster, and by how much at most."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, run_picker
+from dashboard.advice import cards
+from dashboard.query import select
+from dashboard.run_picker import Device
+from dashboard.widgets import (
+    charts,
+    colours,
+    formatting,
+    incomplete_runs,
+    metrics,
+    show_sql,
+    tables,
+)
+
+ORDER = "bound_ns DESC, kind"
+EXPLAINED = (
+    "Each is an upper bound, and two can count the same time: they do not add up. Idle time can go "
+    "to the last; of kernels and of communication something always remains."
+)
+STEPS = {
+    "ProfilerStep": "the profiler's steps",
+    "annotation": "annotation",
+    "module": "calls of",
+    "run": "no steps were found, so that the whole run counts as one",
+}
+
+
+def page() -> None:
+    """The page."""
+    st.title("Advice")
+    picked: list[str] = st.session_state["runs"]
+    run_picker.question("What could make a step faster, and by how much at most?", picked)
+    if not picked:
+        run_picker.ask_for_runs()
+        return
+    incomplete_runs.warn(picked)
+    incomplete_runs.stop_without_trace(picked)
+    run, device = _controls(picked)
+    if device is None:
+        st.info("No activity was recorded in this run.", icon=":material/search_off:")
+        return
+    where = {"run_id": run, **device.where()}
+    query = select("*", "advice", where, order_by=ORDER)
+    pieces = data.rows(query)
+    (summary,) = data.rows(select("*", "run_summaries", where)).itertuples()
+    on_host = summary.measure == "host"
+    _figures(summary, pieces)
+    if pieces.empty:
+        st.success(
+            "Nothing stands out: what was looked at is below, with how little it could save.",
+            icon=":material/check:",
+        )
+    else:
+        _bars(pieces, on_host)
+        show_sql.show(query)
+        for piece in pieces.itertuples():
+            cards.show(piece, run, device, on_host)
+    _others(where, set(pieces["kind"]), on_host)
+    _unknown_ends(summary)
+
+
+def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
+    """The run, and the device to look at: at first the slowest."""
+    with st.container(horizontal=True):
+        run = picked[0]
+        if len(picked) > 1:
+            run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
+        slowest_first = select(
+            "rank, device", "run_summaries", {"run_id": run}, order_by="slowest DESC, rank, device"
+        )
+        devices = [
+            Device(int(rank), None if formatting.missing(device) else int(device))
+            for rank, device in data.rows(slowest_first).itertuples(index=False)
+        ]
+        return run, run_picker.pick_device(devices, with_all=False) if devices else None
+
+
+def _figures(summary: Any, pieces: pd.DataFrame) -> None:
+    """What a step takes, and the most that one piece of advice can save of it."""
+
+    def share(ns: float) -> str:
+        return f"{formatting.percent(100 * ns / summary.wall_ns)} of it" if summary.wall_ns else ""
+
+    with st.container(horizontal=True):
+        st.metric(
+            "A step" if summary.steps_from != "run" else "The run",
+            formatting.duration(summary.wall_ns),
+            formatting.counted(int(summary.steps), "step") if summary.steps > 1 else None,
+            delta_color="off",
+            delta_arrow="off",
+            help=_steps(summary),
+        )
+        busy = "Device busy" if summary.measure == "device" else "Operators"
+        metrics.with_share(busy, summary.busy_ns, share(summary.busy_ns))
+        metrics.with_share("Idle between", summary.bubble_ns, share(summary.bubble_ns))
+        if not pieces.empty:
+            first = pieces.iloc[0]
+            metrics.with_share(
+                f"At most: {cards.KINDS[first['kind']].short}",
+                first["bound_ns"],
+                share(first["bound_ns"]),
+            )
+
+
+def _steps(summary: Any) -> str:
+    """What a step is, in words."""
+    said = STEPS[summary.steps_from]
+    if summary.steps_from in ("annotation", "module"):
+        said = f"{said} {formatting.literal(str(summary.step_name))}"
+    return f"Wall time, from the first step to the last, divided by their number; steps: {said}."
+
+
+def _bars(pieces: pd.DataFrame, on_host: bool) -> None:
+    """How much each can save at most."""
+    kinds = [cards.KINDS[kind] for kind in pieces["kind"]]
+    factor, unit = charts.duration_axis(pieces["bound_ns"].max())
+    chart_rows = pd.DataFrame(
+        {
+            "title": [cards.title(kind, on_host) for kind in pieces["kind"]],
+            "value": pieces["bound_ns"] / factor,
+            "bound": pieces["bound_ns"].map(formatting.duration),
+            "share": pieces["percent"].map(formatting.percent),
+        }
+    )
+    titles = list(chart_rows["title"])
+    chart = (
+        alt.Chart(chart_rows)
+        .mark_bar(height={"band": 0.75})
+        .encode(
+            x=alt.X("value:Q", title=f"of a step, at most ({unit})"),
+            y=alt.Y("title:N", sort=titles, title=None, axis=alt.Axis(labelLimit=320)),
+            color=alt.Color(
+                "title:N",
+                legend=None,
+                scale=alt.Scale(
+                    domain=titles, range=[colours.PARTS[kind.colour] for kind in kinds]
+                ),
+            ),
+            tooltip=["title:N", "bound:N", alt.Tooltip("share:N", title="of a step")],
+        )
+        .properties(height=28 * len(chart_rows) + charts.AXIS_HEIGHT)
+    )
+    st.altair_chart(chart, alt="How much of a step each advice can save at most")
+    st.caption(EXPLAINED)
+
+
+def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
+    """What else was looked at, and what could not be judged."""
+    query = select(
+        "kind, bound_ns, percent, not_told",
+        "advice_checks",
+        where,
+        order_by="not_told IS NOT NULL, bound_ns DESC, kind",
+    )
+    frame = data.rows(query)
+    frame = frame[~frame["kind"].isin(shown)]
+    if frame.empty:
+        return
+    st.subheader("Also looked at", anchor=False)
+    frame = frame.assign(kind=[cards.title(kind, on_host) for kind in frame["kind"]])
+    unknown = frame[~frame["not_told"].map(formatting.missing)]
+    trifles = frame.drop(unknown.index)
+    for why, kinds in unknown.groupby("not_told", sort=False)["kind"]:
+        st.caption(f"Not known, as {formatting.literal(str(why))}: {'; '.join(kinds)}.")
+    if not trifles.empty:
+        st.caption("Trifles, under 1% of a step or under 50 µs:")
+        tables.show(
+            trifles,
+            "advice_checks",
+            key="checks",
+            hidden=["not_told"],
+            labels={"kind": "what", "bound_ns": "at most", "percent": "of a step"},
+            widths={"kind": 330},
+        )
+    show_sql.show(query, "looked at")
+
+
+def _unknown_ends(summary: Any) -> None:
+    """Time at the ends of the steps, of which no cause is known."""
+    ends = [
+        f"**{formatting.duration(ns)}** of a step pass {place}"
+        for ns, place in (
+            (summary.lead_ns, "before its first activity"),
+            (summary.tail_ns, "after its last"),
+        )
+        if summary.wall_ns and ns >= 0.01 * summary.wall_ns
+    ]
+    if ends:
+        st.caption(
+            " and ".join(ends)
+            + ": bubbles lie between activities, so that this time has no cause and no advice here."
+        )

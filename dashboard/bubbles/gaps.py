@@ -1,0 +1,82 @@
+"""The gaps of a device: the longest ones, and what the host was doing in all of them."""
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import select
+from dashboard.run_picker import Device
+from dashboard.widgets import formatting, show_sql, tables, timeline, timeline_chart
+
+MOST = 200
+
+
+def show(run: str, device: Device, cause: str | None) -> None:
+    """Two tables, of one cause or of all."""
+    st.subheader(f"Gaps: {cause}" if cause else "Gaps", anchor=False)
+    longest, hosts = st.tabs(["Longest gaps", "What the host was doing"])
+    with longest:
+        _longest(run, device, cause)
+    with hosts:
+        query = select(
+            "cause, host_op, host_frame, bubble_ns, percent, bubbles, longest_ns",
+            "bubble_hosts",
+            {"run_id": run, **device.where(), **({"cause": cause} if cause else {})},
+            order_by="bubble_ns DESC, bubbles DESC",
+        )
+        tables.show(
+            data.rows(query).head(1_000),
+            "bubble_hosts",
+            key="bubble-hosts",
+            hidden=["cause"] if cause else [],
+        )
+        with st.container(horizontal=True):
+            show_sql.show(query, "hosts")
+            tables.downloads(query, f"{run}-bubble-hosts", "bubble-hosts")
+
+
+def _longest(run: str, device: Device, cause: str | None) -> None:
+    where = {"run_id": run, **device.where(), "lane": timeline_chart.GAPS}
+    query = select(
+        "from_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, to_ns",
+        "activity_timeline",
+        {**where, "part": cause} if cause else where,
+        order_by="dur_ns DESC, from_ns",
+        limit=MOST,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("No gap.")
+        return
+    rows = tables.show(
+        frame,
+        "activity_timeline",
+        key=f"gaps-{run}-{device.label}-{cause}",
+        hidden=["to_ns", *(["step"] if frame["step"].isna().all() else [])],
+        labels={"part": "cause", "op": "host op"},
+        select="single-row",
+    )
+    with st.container(horizontal=True):
+        show_sql.show(query, "gaps")
+        tables.downloads(query, f"{run}-gaps", "gaps")
+    st.caption(f"The longest {len(frame)}. Tick one for its names in full, and to zoom to it.")
+    if not rows:
+        return
+    gap = frame.iloc[rows[0]]
+    st.button(
+        "Show it in the timeline",
+        icon=":material/zoom_in:",
+        on_click=timeline.zoom,
+        args=(
+            max(0, int(gap["from_ns"] - gap["dur_ns"] // 2)),
+            int(gap["to_ns"] + gap["dur_ns"] // 2),
+        ),
+    )
+    for column, heading in (
+        ("op", "Host op"),
+        ("host_frame", "Python frame"),
+        ("before_kernel", "Before"),
+        ("after_kernel", "After"),
+    ):
+        if not formatting.missing(gap[column]):
+            st.caption(heading)
+            st.code(str(gap[column])[:4_000], language=None, wrap_lines=True)

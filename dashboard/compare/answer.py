@@ -1,0 +1,170 @@
+"""What changed between two sides, in figures; and what to bear in mind when reading them."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare import medians
+from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.query import select
+from dashboard.widgets import colours, formatting
+
+MOST_WARNINGS = 4
+TOP = 3
+ALIKE = 0.005  # of the wall time: less is no difference worth a word
+NO_DIFFERENCE = "no difference"
+DEVICE = {"wall": "Wall time", "busy": "Device busy", "bubble": "Bubble"}
+DEVICE |= {"kernels": "Kernels", "launches": "Launches"}
+HOST = {"wall": "Wall time", "busy": "Host busy", "bubble": "Bubble"}
+HOST |= {"activities": "Operators"}
+FOUND = {
+    "ProfilerStep": " of the profiler",
+    "annotation": ", each the annotation",
+    "module": ", each a call of",
+}
+
+
+def show(pair: Pair) -> pd.DataFrame | None:
+    """Warnings, the answer in a sentence, and the figures, which it returns by name."""
+    frame = medians.figures(pair)
+    wall = frame.loc["wall"] if "wall" in frame.index else None
+    if wall is None or formatting.missing(wall["base"]) or formatting.missing(wall["other"]):
+        _nothing_to_compare(pair)
+        return None
+    _warn(pair)
+    sides = data.rows(
+        select("*", "compared_runs", arguments=pair.arguments, order_by="side")
+    ).set_index("side")
+    _answer(pair, frame)
+    on_device = bool((sides["measure"] == "device").all())
+    _metrics(pair, frame, DEVICE if on_device else HOST)
+    _steps(pair, sides)
+    return frame
+
+
+def _nothing_to_compare(pair: Pair) -> None:
+    known = set(
+        data.rows(select("DISTINCT run_id", "run_summaries", {"run_id": list(pair.runs.values())}))[
+            "run_id"
+        ]
+    )
+    for run in pair.runs.values():
+        if run not in known:
+            st.info(
+                f"**{formatting.literal(run)}** has no trace, and so no time to compare: add one "
+                "to it, or pick another run.",
+                icon=":material/timer_off:",
+            )
+
+
+def _answer(pair: Pair, frame: pd.DataFrame) -> None:
+    """The wall times and their ratio, and the parts that changed most."""
+    wall = frame.loc["wall"]
+    base, other = float(wall[BASE]), float(wall[OTHER])
+    names = {side: f"**{formatting.literal(name)}**" for side, name in pair.names.items()}
+    of, how_sure = {BASE: "", OTHER: ""}, ""
+    if pair.groups is not None:
+        of = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in of}
+        how_sure = f" ({medians.how_sure(pair.groups, wall)})"
+    how_sure = "" if ratio(base, other) == NO_DIFFERENCE else how_sure
+    said = (
+        f"{names[OTHER]} takes **{formatting.duration(other)}** a step{of[OTHER]} where "
+        f"{names[BASE]} takes **{formatting.duration(base)}**{of[BASE]}: "
+        f"**{ratio(base, other)}**{how_sure}."
+    )
+    parts = frame[frame["part"] & (frame["change"].abs() > 0)]
+    parts = parts.reindex(parts["change"].abs().sort_values(ascending=False).index)[:TOP]
+    if abs(other - base) > ALIKE * base and len(parts):
+        most = " · ".join(
+            f"{colours.label(colours.part_of(str(part)))} **{formatting.change(row.change)}**"
+            for part, row in zip(parts.index, parts.itertuples(), strict=True)
+        )
+        said += f"  \nMost of the change: {most}"
+    st.markdown(said)
+
+
+def ratio(base: float, other: float) -> str:
+    """How many times as fast, or as long, the second time is."""
+    if not base or not other or abs(other - base) <= ALIKE * base:
+        return NO_DIFFERENCE
+    if other < base:
+        return f"{formatting.three_digits(base / other)} times as fast"
+    return f"{formatting.three_digits(other / base)} times as long"
+
+
+def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
+    """A change of medians has a colour only where it is told from chance."""
+    with st.container(horizontal=True):
+        for figure, label in labels.items():
+            row = frame.loc[figure]
+            if formatting.missing(row["base"]) and formatting.missing(row["other"]):
+                continue
+            written = formatting.duration if row["unit"] == "ns" else formatting.per_step
+            change = formatting.change(row["change"], written)
+            if not formatting.missing(row["percent"]):
+                change += f" ({formatting.change(row['percent'], formatting.percent)})"
+            none = formatting.missing(row["change"])
+            is_told = pair.groups is None or row["is_significant"]
+            test = "" if pair.groups is None else medians.rank_test(pair.groups, row["p"])
+            st.metric(
+                label,
+                f"{written(row['base'])} → {written(row['other'])}",
+                None if none else change,
+                delta_color="off" if none or row["change"] == 0 or not is_told else "inverse",
+                delta_arrow="off" if none or row["change"] == 0 else "auto",
+                help=f"Medians; rank test: {test}" if test else None,
+            )
+
+
+def _steps(pair: Pair, sides: pd.DataFrame) -> None:
+    """All figures are per step: how many there were, how they were found, on which device."""
+    said = []
+    for side, run in pair.runs.items():
+        place = sides.loc[side]
+        rank = int(place["rank"])
+        device = None if formatting.missing(place["device"]) else int(place["device"])
+        (row,) = data.rows(
+            select(
+                "steps, steps_from, step_name",
+                "run_summaries",
+                {"run_id": run, "rank": rank, "device": device},
+            )
+        ).itertuples()
+        on_device = f" device {device}" if place["measure"] == "device" else ""
+        where = f"rank {rank}{on_device}"
+        said.append(f"**{formatting.literal(run)}**, {where}: {_found(row)}")
+    of = "Per step. " if pair.groups is None else "Per step, medians. The median runs: "
+    st.caption(of + "; ".join(said) + ".")
+
+
+def _found(row: Any) -> str:
+    if row.steps_from not in FOUND:
+        return "no steps were found, its whole recording counts as one"
+    named = f" `{formatting.clipped(str(row.step_name), 80)}`"
+    named = "" if row.steps_from == "ProfilerStep" else named
+    return f"{formatting.counted(int(row.steps), 'step')}{FOUND[row.steps_from]}{named}"
+
+
+def _warn(pair: Pair) -> None:
+    """What differs besides the thing under test."""
+    warnings = _not_comparable(pair)
+    if not warnings:
+        return
+    lines = "".join(f"\n- {text}" for text in warnings[:MOST_WARNINGS])
+    st.warning(f"Bear in mind:\n{lines}", icon=":material/balance:")
+    if len(warnings) > MOST_WARNINGS:
+        rest = warnings[MOST_WARNINGS:]
+        with st.expander(f"{len(rest)} more differences"):
+            st.markdown("".join(f"\n- {text}" for text in rest))
+
+
+def _not_comparable(pair: Pair) -> list[str]:
+    """The warnings of `comparability`; of groups also what sets a run apart in its own."""
+    if pair.groups is not None:
+        texts = [caveat.warning for caveat in pair.groups.warnings]
+    else:
+        query = select("warning", "comparability", arguments=[pair.base, pair.other])
+        texts = list(data.rows(query)["warning"])
+    return [formatting.literal(str(text)) for text in texts if text]

@@ -1,0 +1,180 @@
+"""What torch.compile compiled in two runs, why again, and what it spent the time on."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare.picker import Pair
+from dashboard.query import select
+from dashboard.widgets import charts, colours, formatting, show_sql, tables
+
+MOST = 500
+PHASES = 12
+COLUMNS = (
+    "run_id, compile_id, frame, recompile, in_measured_step, dur_ns, reason, cache, graph_ops, "
+    "guards, graph_breaks, restarts, fail_type, fail_reason, evidence, rank, start_ns, stack"
+)
+
+
+def show(pair: Pair) -> None:
+    """Compilations with their reasons, graph breaks, and phases of both runs."""
+    st.subheader("Compilations", anchor=False)
+    runs = {"run_id": list(pair.runs.values())}
+    query = select(
+        COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption(
+            "None was recorded in either run: both ran eager, or compiled before the recording. "
+            "torch's compile log (`TORCH_TRACE`) beside a trace tells of all, with their reasons."
+        )
+        return
+    st.caption(" ".join(_said(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
+    chosen = _table(frame, pair)
+    with st.container(horizontal=True):
+        show_sql.show(query, "compilations")
+        tables.downloads(query, "compilations", "compilations")
+    if chosen is not None:
+        _reason(chosen)
+    left, right = st.container(key="roomy-phases").columns([3, 2], gap="medium")
+    with left:
+        _phases(pair)
+    with right:
+        _breaks(pair)
+
+
+def _said(run: str, frame: pd.DataFrame) -> str:
+    name = f"**{formatting.literal(run)}**"
+    if frame.empty:
+        return f"{name}: none was recorded."
+    again = int(frame["recompile"].fillna(False).sum())
+    said = formatting.counted(len(frame), "compilation")
+    said += f", {again} of them again" if again else ""
+    if frame["dur_ns"].notna().any():
+        said += f", {formatting.duration(frame['dur_ns'].sum())} in all"
+    measured = int(frame["in_measured_step"].fillna(False).sum())
+    said += f"; {measured} in its measured steps" if measured else "; none in its measured steps"
+    if frame["in_measured_step"].isna().all():
+        said = said.rpartition(";")[0] + "; whether in its measured steps is not known"
+    return f"{name}: {said}."
+
+
+def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
+    always = ["start_ns", "stack", "fail_reason"]
+    hidden = [column for column in frame if column in always or frame[column].isna().all()]
+    hidden += ["rank"] if frame["rank"].nunique() == 1 else []
+    answer = {True: "yes", False: "no"}
+    shown = frame.assign(
+        recompile=frame["recompile"].map(answer),
+        in_measured_step=frame["in_measured_step"].map(answer),
+    )
+    rows = tables.show(
+        shown,
+        "compilations",
+        key=f"compilations-{pair.key}",
+        hidden=hidden,
+        labels={
+            "run_id": "run",
+            "compile_id": "id",
+            "recompile": "again",
+            "in_measured_step": "in a measured step",
+        },
+        widths={"run_id": 210, "frame": 300, "reason": 420, "in_measured_step": 130},
+        select="single-row",
+    )
+    return frame.iloc[rows[0]] if rows else None
+
+
+def _reason(row: pd.Series) -> None:
+    """One compilation's long texts in full."""
+    for column, heading in (
+        ("reason", "Why it was compiled again"),
+        ("fail_reason", "Why it failed"),
+    ):
+        if not formatting.missing(row[column]):
+            st.caption(heading)
+            st.code(str(row[column])[: tables.LONGEST], language=None, wrap_lines=True)
+    stack = row["stack"]
+    if stack is not None and len(stack):
+        st.caption("Called from")
+        st.code("\n".join(map(str, stack))[: tables.LONGEST], language=None, height=200)
+    elif formatting.missing(row["reason"]):
+        st.caption("Nothing more is known of this one.")
+
+
+def _phases(pair: Pair) -> None:
+    query = select(
+        "run_id, phase, self_ns, phases",
+        "phase_ranking",
+        {"run_id": list(pair.runs.values())},
+        order_by="self_ns DESC, phase",
+        limit=2 * PHASES,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("Phases of compilation were not recorded.")
+        return
+    st.markdown("**What compiling took**")
+    names = list(dict.fromkeys(frame["phase"]))[:PHASES]
+    frame = frame[frame["phase"].isin(names)]
+    runs = [run for run in pair.runs.values() if run in set(frame["run_id"])]
+    palette = dict(zip(pair.runs.values(), colours.RUNS, strict=False))
+    factor, unit = charts.duration_axis(frame["self_ns"].max())
+    chart_rows = pd.DataFrame(
+        {
+            "phase": frame["phase"],
+            "run": frame["run_id"],
+            "value": frame["self_ns"] / factor,
+            "time": frame["self_ns"].map(formatting.duration),
+            "times": frame["phases"].map(formatting.count),
+        }
+    )
+    chart = (
+        alt.Chart(chart_rows)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title=f"time in the phase itself ({unit})"),
+            y=alt.Y(
+                "phase:N",
+                sort=names,
+                title=None,
+                axis=alt.Axis(labelLimit=charts.LABEL_PIXELS),
+            ),
+            yOffset=alt.YOffset("run:N", sort=runs),
+            color=alt.Color(
+                "run:N",
+                legend=None,
+                scale=alt.Scale(domain=runs, range=[palette[run] for run in runs]),
+            ),
+            tooltip=["phase:N", "run:N", "time:N", "times:N"],
+        )
+        .properties(height=(10 * len(runs) + 12) * len(names) + charts.AXIS_HEIGHT)
+    )
+    charts.legend({run: palette[run] for run in runs})
+    st.altair_chart(chart, alt="Time by phase of compilation")
+    show_sql.show(query, "phases")
+
+
+def _breaks(pair: Pair) -> None:
+    query = select(
+        "run_id, compile_id, reason, frame",
+        "graph_breaks",
+        {"run_id": list(pair.runs.values())},
+        order_by="run_id, time_ns",
+        limit=MOST,
+    )
+    frame = data.rows(query)
+    st.markdown("**Graph breaks**")
+    if frame.empty:
+        st.caption("None was recorded.")
+        return
+    tables.show(
+        frame,
+        "graph_breaks",
+        key=f"breaks-{pair.key}",
+        labels={"run_id": "run", "compile_id": "id"},
+        widths={"reason": 320, "frame": 240},
+    )
+    show_sql.show(query, "graph breaks")

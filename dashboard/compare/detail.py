@@ -1,0 +1,101 @@
+"""What stands against what in a row of `op_diff`: operators unfolded on both sides."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.query import select
+from dashboard.widgets import formatting, show_sql, tables
+
+MOST = 500
+EVIDENCE = {
+    "provenance": "torch's compile log names the operators that this kernel computes.",
+    "order": "they ran between operators that torch's compile log names: the same program in its "
+    "order.",
+    "source": "the same function of the program, and the same nn.Modules.",
+    "shapes": "the same name and the same shapes.",
+    "kernel": "the same kernel.",
+    "fusion": "by the fused kernel's name only, which is weaker: a compile log beside the trace "
+    "would tell.",
+    "name": "by the name only, which is weaker: Python stacks in the profiles would tell more.",
+    "none": "nothing on the other side fits.",
+}
+
+
+def units_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
+    """The units of each side that are in a row, as in `compared_units`; none without a row."""
+    if row_id is None:
+        return {}
+    query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
+    groups = [str(group) for row in data.rows(query)["group_ids"] for group in row][:MOST]
+    if not groups:
+        return {}
+    aligned = select("side, unit_id", "alignment", {"group_id": groups}, arguments=pair.arguments)
+    frame = data.rows(aligned)
+    return {side: set(units) for side, units in frame.groupby("side")["unit_id"]}
+
+
+def show(pair: Pair, row: pd.Series) -> None:
+    """Left what it was in the first run, right in the second."""
+    name = str(row["name"])
+    st.subheader(formatting.literal(formatting.short_name(name)), anchor=False)
+    if formatting.short_name(name) != name:
+        st.code(name[: tables.LONGEST], language=None, wrap_lines=True)
+    st.markdown(_said(row))
+    for column in ("source", "module"):
+        if not formatting.missing(row[column]) and row[column]:
+            st.caption(f"{column.capitalize()}: {formatting.literal(str(row[column]))}")
+    left, right = st.container(key="roomy-sides").columns(2, gap="medium")
+    with left:
+        _side(pair, BASE, row)
+    with right:
+        _side(pair, OTHER, row)
+
+
+def _said(row: pd.Series) -> str:
+    """The row in words."""
+    times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
+    said = [f"**{times}** a step ({formatting.change(row['change_ns'])})"]
+    calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]
+    said.append(f"calls {calls[0]} → {calls[1]}")
+    for what in ("kernels", "launches"):
+        if not formatting.missing(row[f"base_{what}"]) or not formatting.missing(
+            row[f"other_{what}"]
+        ):
+            saved = row[f"{what}_saved"]
+            word = "saved" if saved >= 0 else "more"
+            said.append(f"{formatting.per_step(abs(saved))} {what} {word}")
+    evidence = EVIDENCE.get(str(row["evidence"]), str(row["evidence"]))
+    return f"{' · '.join(said)}.  \nAligned: {evidence}"
+
+
+def _side(pair: Pair, side: str, row: pd.Series) -> None:
+    """The operators of one side."""
+    st.markdown(f"**{formatting.literal(pair.runs[side])}**")
+    query = select(
+        f"unnest({side}_ops, recursive := true)",
+        "op_diff",
+        {"row_id": str(row["row_id"])},
+        arguments=pair.arguments,
+        limit=MOST,
+    )
+    frame = data.rows(query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
+    if frame.empty:
+        st.caption("Nothing here does this work.")
+        return
+    empty = [column for column in ("source", "shapes") if frame[column].isna().all()]
+    order = ["name", "calls_per_step", "time_ns", "source", "shapes"]
+    tables.show(
+        frame[order],
+        "op_diff",
+        key=f"ops-{side}-{row['row_id']}",
+        hidden=empty,
+        labels={"calls_per_step": "calls", "time_ns": "time"},
+        widths={"name": 170, "calls_per_step": 55, "source": 230},
+    )
+    with st.container(horizontal=True):
+        show_sql.show(query, side)
+        tables.downloads(query, f"{side}-operators", f"ops-{side}")
+    if len(frame) == MOST:
+        st.caption(f"The first {MOST}.")

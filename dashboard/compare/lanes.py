@@ -1,0 +1,121 @@
+"""The charts of one side of two timelines that share a time axis."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.widgets import charts, colours, formatting, timeline_chart
+from dashboard.widgets.timeline_chart import BRUSH, NAME_WIDTH, SIDE
+
+BUSY_HEIGHT = 90
+LANE_HEIGHT = 30
+EDGED_PIXELS = 2  # that an activity is wide, on lanes of about so many
+LANE_PIXELS = 1_000
+FAINT = 0.2
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The stretch of time that both sides show, ns, and the unit it is written in."""
+
+    since: int
+    until: int
+    factor: float
+    unit: str
+    last: bool
+
+    @property
+    def scale(self) -> alt.Scale:
+        """The same on both sides, so that they stand under each other."""
+        domain = [self.since / self.factor, self.until / self.factor]
+        return alt.Scale(domain=domain, nice=False, padding=0)
+
+
+def draw(
+    occupancy: pd.DataFrame,
+    units: pd.DataFrame,
+    axis: Axis,
+    parts: set[str],
+    ticked: set[int] | None,
+    key: str,
+    on_zoom: Callable[[int, int], None],
+) -> None:
+    """How busy it was, and below it what ran; brushing the upper calls `on_zoom`, ns.
+
+    Where some units are ticked, the others are faint.
+    """
+
+    def brushed() -> None:
+        chosen: Any = st.session_state[key]["selection"].get(BRUSH, {})
+        if interval := chosen.get("from"):
+            begin, end = sorted(int(edge * axis.factor) for edge in interval)
+            on_zoom(max(0, begin), end)
+
+    if units.empty and occupancy.empty:
+        st.caption("Nothing ran in this stretch: the step was over, or had not begun.")
+        return
+    st.altair_chart(
+        timeline_chart.busy(occupancy, axis.factor, axis.scale, parts, BUSY_HEIGHT),
+        key=key,
+        on_select=brushed,
+        selection_mode=BRUSH,
+        alt="Share of each stretch of time that was busy",
+    )
+    st.altair_chart(_lanes(units, axis, parts, ticked), alt="What ran when, lane by lane")
+
+
+def _short(names: pd.Series) -> pd.Series:
+    """Names for tooltips; most occur often."""
+    names = names.fillna(formatting.NONE)
+    return names.map({name: formatting.short_name(name, NAME_WIDTH) for name in set(names)})
+
+
+def _lanes(units: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[int] | None) -> Any:
+    ends = units["start_ns"] + units["dur_ns"]
+    data = pd.DataFrame(
+        {
+            "from": units["start_ns"].clip(axis.since, axis.until) / axis.factor,
+            "to": ends.clip(axis.since, axis.until) / axis.factor,
+            "lane": units["lane"],
+            "opacity": units["unit_id"].isin(ticked).map({True: 1, False: FAINT})
+            if ticked is not None
+            else 1,
+            "label": units["class"].map(colours.label),
+            "time": units["dur_ns"].map(formatting.duration),
+            "at": units["start_ns"].map(formatting.duration),
+            "name": _short(units["name"]),
+            "op": _short(units["op"]),
+            "module": units["module"].fillna(formatting.NONE),
+        }
+    )
+    lanes = sorted(set(data["lane"]))
+    # An edge in the background's colour keeps neighbours apart, where there is room for it.
+    pixels = LANE_PIXELS * units["dur_ns"].median() / (axis.until - axis.since)
+    edge: dict[str, Any] = (
+        {"stroke": charts.paper(), "strokeWidth": 0.5} if pixels >= EDGED_PIXELS else {}
+    )
+    title = f"time since the step's start ({axis.unit})" if axis.last else None
+    return (
+        alt.Chart(data)
+        .mark_bar(height={"band": 0.85}, minBandSize=3, **edge)
+        .encode(
+            x=alt.X("from:Q", scale=axis.scale, title=title),
+            x2="to:Q",
+            y=alt.Y("lane:N", sort=lanes, title=None, axis=alt.Axis(**SIDE)),
+            color=charts.coloured(parts),
+            opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
+            tooltip=[
+                "name:N",
+                alt.Tooltip("op:N", title="operator"),
+                "time:N",
+                alt.Tooltip("at:N", title="since the start"),
+                "label:N",
+                "module:N",
+            ],
+        )
+        .properties(height=LANE_HEIGHT * max(1, len(lanes)) + (75 if axis.last else 50))
+    )

@@ -1,0 +1,134 @@
+"""Operators and kernels of two runs against each other: what became faster, slower, or one."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import run_picker
+from dashboard.compare import bars, detail, modules, op_rows
+from dashboard.compare.op_rows import Filter, Sums
+from dashboard.compare.picker import Pair
+from dashboard.widgets import formatting, show_sql, tables
+
+MOST_ROWS = 500
+HELP = (
+    "**fused**: a compiled kernel stands against several operators. **same**: within 5%. "
+    "**only in the first** or **second**: nothing on the other side."
+)
+HEADINGS = {
+    "base_ns": "from",
+    "other_ns": "to",
+    "change_ns": "change",
+    "change_percent": "change, %",
+}
+COUNTED = ("calls", "kernels", "launches")
+COLUMNS = [
+    "status",
+    "name",
+    *HEADINGS,
+    *(f"{what}_from_to" for what in COUNTED),
+    "evidence",
+    "module",
+    "source",
+]
+WIDTHS = {"source": 330, "module": 330, "name": 240, "evidence": 90, "status": 140}
+WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
+
+
+def show(pair: Pair) -> None:
+    """Bars, modules, table, and what is behind the row that was ticked."""
+    st.subheader("Operators and kernels", anchor=False)
+    frame = op_rows.fetch(pair)
+    if frame.empty:
+        st.info(
+            "No operator or device activity fell into the measured steps of either run: there is "
+            "nothing to align. The timelines below show what was recorded.",
+            icon=":material/search_off:",
+        )
+        return
+    wanted = _controls(frame)
+    shown = op_rows.chosen(frame, wanted)
+    if shown.empty:
+        _sums(op_rows.total(frame), op_rows.sums(shown))
+        st.info("No row fits; clear the search or the filters.", icon=":material/search_off:")
+        return
+    left, right = st.container(key="roomy-operators").columns(2, gap="medium")
+    with left:
+        bars.draw(shown)
+    with right:
+        modules.show(pair, frame, wanted)
+    row = _table(pair, shown.head(MOST_ROWS), wanted)
+    with st.container(horizontal=True):
+        query = op_rows.query_of(pair, wanted)
+        show_sql.show(query, "operators")
+        tables.downloads(query, "op-diff", "op-diff")
+    _sums(op_rows.total(frame), op_rows.sums(shown.head(MOST_ROWS)))
+    if row is not None:
+        detail.show(pair, row)
+
+
+def _controls(frame: pd.DataFrame) -> Filter:
+    """Search and statuses; the module comes from the address, put there by a click."""
+    names = {op_rows.STATUSES[status]: status for status in op_rows.statuses_of(frame)}
+    left, right = st.columns([2, 5], vertical_alignment="bottom")
+    with left:
+        search = run_picker.search("name, module or source")
+    with right:
+        chosen = st.pills(
+            "Status",
+            list(names),
+            selection_mode="multi",
+            key="status",
+            bind="query-params",
+            help=HELP,
+        )
+    return Filter(
+        search, tuple(names[name] for name in chosen if name in names), modules.asked(frame)
+    )
+
+
+def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
+    """The rows; the one ticked, which the address carries too."""
+    ids = list(frame["row_id"])
+    asked = st.query_params.get("row")
+    rows = tables.show(
+        _written(frame),
+        "op_diff",
+        key=f"op-diff-{pair.key}-{wanted}",
+        labels=HEADINGS | {f"{what}_from_to": what for what in COUNTED},
+        widths=WIDTHS,
+        select="single-row",
+        selected=[ids.index(asked)] if asked in ids else [],
+    )
+    chosen = frame.iloc[rows[0]] if rows else None
+    run_picker.remember("row", None if chosen is None else str(chosen["row_id"]))
+    return chosen
+
+
+def _written(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns that say something of these rows, counts as `from → to`."""
+    shown = frame.assign(status=frame["status"].map(op_rows.STATUSES))
+    for what in COUNTED:
+        sides = [frame[f"base_{what}"], frame[f"other_{what}"]]
+        if all(side.isna().all() for side in sides):
+            continue
+        base, other = (side.map(formatting.per_step) for side in sides)
+        shown[f"{what}_from_to"] = base + " → " + other
+    return shown[
+        [column for column in COLUMNS if column in shown and not shown[column].isna().all()]
+    ]
+
+
+def _sums(total: Sums, shown: Sums) -> None:
+    """What the rows shown add up to, and those that are not: nothing is hidden."""
+    left = total.without(shown)
+    said = f"All {total.rows:,} rows: {_said(total)}."
+    if left.rows:
+        said = f"Shown: {formatting.counted(shown.rows, 'row')}, {_said(shown)}. "
+        said += f"Not shown: {formatting.counted(left.rows, 'row')}, {_said(left)}. "
+        said += f"All {total.rows:,}: {_said(total)}."
+    st.caption(said + " Tick a row for what stands against what." * bool(shown.rows))
+
+
+def _said(sums: Sums) -> str:
+    times = f"{formatting.duration(sums.base_ns)} → {formatting.duration(sums.other_ns)}"
+    return f"{times} ({formatting.change(sums.other_ns - sums.base_ns)})"

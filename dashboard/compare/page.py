@@ -1,0 +1,25 @@
+"""Page Compare: what changed from one run, or group of runs, to the other, and why."""
+
+import streamlit as st
+
+from dashboard.compare import answer, compilations, medians, operators, picker, timeline, waterfall
+from dashboard.widgets import incomplete_runs, recompiled
+
+
+def page() -> None:
+    """The page."""
+    st.title("Compare")
+    picker.question()
+    pair = picker.pick(st.session_state["runs"])
+    if pair is None:
+        return
+    incomplete_runs.warn(pair.all_runs)
+    recompiled.warn(pair.all_runs)
+    figures = answer.show(pair)
+    if figures is None:
+        return
+    waterfall.show(pair, figures)
+    medians.introduce(pair)
+    operators.show(pair)
+    timeline.show(pair)
+    compilations.show(pair)

@@ -1,0 +1,196 @@
+"""Which two runs or groups page Compare is about: picked there, in the sidebar, or by address."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+import ingest
+from dashboard import data, run_picker
+from dashboard.compare import run_groups
+from dashboard.query import Scalar, select
+from dashboard.widgets import formatting
+
+BASE, OTHER, RANK = "base", "other", "rank"
+SLOWEST = "the slowest of each"
+RUN_PIXELS = 430
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs, and the rank to look at; None for the slowest of each.
+
+    Of groups of runs, each side's run with the median wall time, the comparison of all of them, and
+    what the sides are called.
+    """
+
+    base: str
+    other: str
+    rank: int | None
+    groups: ingest.Comparison | None = None
+    words: tuple[str, str] | None = None
+
+    @property
+    def arguments(self) -> list[Scalar]:
+        """Of the macros that compare two runs."""
+        return [self.base, self.other, self.rank]
+
+    @property
+    def runs(self) -> dict[str, str]:
+        """The run of each side."""
+        return {BASE: self.base, OTHER: self.other}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each side is called: its run, or its group."""
+        return self.runs if self.words is None else dict(zip(self.runs, self.words, strict=True))
+
+    @property
+    def all_runs(self) -> list[str]:
+        """The runs of both sides."""
+        if self.groups is None:
+            return [self.base, self.other]
+        return [*self.groups.base.runs, *self.groups.other.runs]
+
+    @property
+    def key(self) -> str:
+        """For widgets whose state belongs to these two runs."""
+        return f"{self.base}-{self.other}-{self.rank}"
+
+
+def pick(picked: Sequence[str]) -> Pair | None:
+    """Draws the two pickers; None, with a word on what to do, until they name two sides.
+
+    Until someone chooses, the older of two picked runs is the base.
+    """
+    listed = select("run_id", "run_overview", order_by=data.NEWEST_FIRST)
+    runs = [str(run) for run in data.rows(listed)["run_id"]]
+    if len(runs) < 2:
+        st.info("There is one run in the store: add another to compare it with.")
+        st.code(f"ingest add other_run/ --store {data.path()}", language="bash")
+        return None
+    choices = [*runs, *run_groups.offered()]
+    choices += _asked_for(choices)
+    _begin_with([run for run in reversed(runs) if run in picked])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        base = _picker("From", BASE, choices)
+        st.button(
+            "Swap",
+            icon=":material/swap_horiz:",
+            on_click=_swap,
+            disabled=base is None and st.session_state.get(OTHER) is None,
+        )
+        other = _picker("To", OTHER, choices)
+        rank = st.container(width="content")
+    if base is None or other is None:
+        missing = "two runs" if base is None and other is None else "the second run"
+        st.info(
+            f"Pick {missing} above, or tick two on the page Runs. Groups of runs, by a model or "
+            "tag that several have, are listed last.",
+            icon=":material/arrow_upward:",
+        )
+        return None
+    bases, others = data.runs_of(base), data.runs_of(other)
+    if not run_groups.are_apart(bases, others):
+        return None
+    with rank:
+        chosen = _rank(bases, others)
+    return _pair({BASE: base, OTHER: other}, bases, others, chosen)
+
+
+def _pair(
+    words: dict[str, str], bases: list[str], others: list[str], rank: int | None
+) -> Pair | None:
+    """Two runs, or each group's median run with the comparison of the groups."""
+    said = [
+        run_groups.describe(side, runs)
+        for side, runs in zip(words.values(), (bases, others), strict=True)
+    ]
+    if any(said):
+        st.caption(" · ".join(filter(None, said)))
+    if len(bases) == len(others) == 1:
+        return Pair(bases[0], others[0], rank)
+    try:
+        comparison = data.compared(bases, others, rank, (words[BASE], words[OTHER]))
+    except ingest.IngestError as error:
+        st.info(formatting.literal(str(error)), icon=":material/timer_off:")
+        return None
+    return Pair(
+        comparison.base.run,
+        comparison.other.run,
+        rank,
+        comparison,
+        (words[BASE], words[OTHER]),
+    )
+
+
+def link(picked: Sequence[str], label: str) -> None:
+    """A link to the comparison of two runs, the older first."""
+    newest = select("run_id", "run_overview", {"run_id": picked}, order_by=data.NEWEST_FIRST)
+    other, base = data.rows(newest)["run_id"]
+    st.page_link(
+        st.session_state["pages"]["compare"],
+        label=label,
+        icon=":material/compare_arrows:",
+        query_params={BASE: str(base), OTHER: str(other)},
+    )
+
+
+def _picker(label: str, key: str, runs: Sequence[str]) -> str | None:
+    chosen = st.selectbox(
+        label,
+        runs,
+        index=None,
+        key=key,
+        bind="query-params",
+        placeholder="a run, or a group of runs",
+        width=RUN_PIXELS,
+    )
+    return str(chosen) if chosen else None
+
+
+def _begin_with(picked: Sequence[str]) -> None:
+    """Where neither the address nor an earlier choice names a run, the picked ones."""
+    known = {key: st.session_state.get(key) or st.query_params.get(key) for key in (BASE, OTHER)}
+    rest = [run for run in picked if run not in known.values()]
+    for key, run in known.items():
+        if run is None and rest:
+            st.session_state[key] = rest.pop(0)
+
+
+def _asked_for(choices: Sequence[str]) -> list[str]:
+    """What the address, or an earlier choice, names besides; a warning where that is no run."""
+    beside: dict[str, None] = {}
+    for key in (BASE, OTHER):
+        for words in (st.query_params.get(key), st.session_state.get(key)):
+            if not words or words in choices:
+                continue
+            if words in beside or run_groups.is_known(words):
+                beside[words] = None
+                continue
+            if st.query_params.get(key) == words:
+                del st.query_params[key]
+            if st.session_state.get(key) == words:
+                del st.session_state[key]
+    return list(beside)
+
+
+def _swap() -> None:
+    base, other = st.session_state.get(BASE), st.session_state.get(OTHER)
+    st.session_state[BASE], st.session_state[OTHER] = other, base
+
+
+def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
+    """A rank that all runs have; asks only where there are several."""
+    query = select("DISTINCT run_id, rank", "run_summaries", {"run_id": [*bases, *others]})
+    ranks = [set(of_run) for _, of_run in data.rows(query).groupby("run_id")["rank"]]
+    if max(map(len, ranks), default=0) < 2:
+        return None
+    common = [str(rank) for rank in sorted(set.intersection(*ranks))]
+    chosen = st.selectbox("Rank", [SLOWEST, *common], key=RANK, bind="query-params", width=200)
+    return None if chosen == SLOWEST else int(str(chosen))
+
+
+def question() -> None:
+    """The page's first line."""
+    run_picker.question("What changed from one run to the other, and why?", [])

@@ -1,0 +1,110 @@
+"""One step of each of two runs, and what ran in it: the times of both count from its start."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.query import Query, Scalar, call, select
+from dashboard.widgets import formatting
+
+MEDIAN = "the median of each"
+MOST_CHOICES = 200
+BINS = 240
+MOST_UNITS = 1_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a run, and the device, or None for the host, whose work is looked at."""
+
+    run: str
+    rank: int
+    device: int | None
+    on_device: bool
+    start_ns: int
+    length_ns: int
+    label: str
+
+    def occupancy(self, since: int, until: int) -> Query:
+        """How busy it was from `since` to `until`, ns since the step's start, up to its end."""
+        columns = "from_ns, to_ns, part, part_ns, percent"
+        bin_ns = max(1, math.ceil((until - since) / BINS))  # the same for both runs
+        bins = min(BINS, max(1, math.ceil((self.length_ns - since) / bin_ns)))
+        stretch = [since + self.origin, since + self.origin + bins * bin_ns, bins]
+        if self.on_device:
+            arguments: list[Scalar] = [self.run, self.rank, self.device, *stretch]
+            return call(columns, "device_occupancy", arguments, "from_ns, part")
+        return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "from_ns")
+
+    def units(self, columns: str, since: int, until: int, **more: Any) -> Query:
+        """What ran in that stretch: device activities, or operators."""
+        where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank}
+        where |= (
+            {"measure": "device", "device": self.device} if self.on_device else {"measure": "host"}
+        )
+        end = min(until, self.length_ns)
+        where |= {"start_ns <": self.start_ns + end, "end_ns >": self.start_ns + since}
+        return select(columns, "unit_timeline", where, **more)
+
+    @property
+    def origin(self) -> int:
+        """The step's start on the time axis of its occupancy, ns."""
+        if not self.on_device:
+            return self.start_ns
+        where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank, "device": self.device}
+        (row,) = data.rows(select("start_ns", "device_totals", where)).itertuples()
+        return self.start_ns - int(row.start_ns)
+
+
+def pick(pair: Pair) -> dict[str, Step]:
+    """The step of each side: of median length, or the one of a number."""
+    query = select("*", "compared_steps", arguments=pair.arguments, order_by="side, number")
+    frame = data.rows(query)
+    most = frame.groupby("side")["number"].max()
+    choice = MEDIAN
+    if len(most) == 2 and most.min() > 1:
+        numbers = [str(number) for number in range(1, min(int(most.min()), MOST_CHOICES) + 1)]
+        choice = str(
+            st.selectbox(
+                "Step",
+                [MEDIAN, *numbers],
+                key="step",
+                bind="query-params",
+                width=220,
+                help="Of median length, or the first, second, … that was measured.",
+            )
+        )
+    steps = {}
+    for side in (BASE, OTHER):
+        rows = frame[frame["side"] == side]
+        if choice == MEDIAN or most.min() < int(choice):
+            rows = rows[rows["is_median"]]
+        else:
+            rows = rows[rows["number"] == int(choice)]
+        for row in rows.itertuples():
+            steps[side] = _step(row, int(most[side]))
+    return steps
+
+
+def _step(row: Any, steps: int) -> Step:
+    at = pd.Series(row._asdict())
+    named = (
+        "whole recording"
+        if formatting.missing(at["step"])
+        else f"step {int(at['step'])} ({int(at['number'])} of {steps} measured)"
+    )
+    on_device = at["measure"] == "device"
+    return Step(
+        run=str(at["run_id"]),
+        rank=int(at["rank"]),
+        device=None if not on_device or formatting.missing(at["device"]) else int(at["device"]),
+        on_device=on_device,
+        start_ns=int(at["start_ns"]),
+        length_ns=int(at["until_ns"]) - int(at["start_ns"]),
+        label=f"{named}, {formatting.duration(int(at['dur_ns']))}",
+    )

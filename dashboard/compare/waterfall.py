@@ -1,0 +1,181 @@
+"""From one wall time to the other: a bar for each part of the change, which add up to it."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.compare import medians
+from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.widgets import charts, colours, formatting, show_sql, tables
+
+WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
+BAR_HEIGHT = 30
+LABEL_PIXELS = 220
+WALLS = "#66707C"
+
+
+def show(pair: Pair, figures: pd.DataFrame) -> None:
+    """The chart, and all figures on request."""
+    st.subheader("Where the difference comes from", anchor=False)
+    parts, are_given = medians.in_parts(pair, figures)
+    bars = steps(parts)
+    wall = parts.loc["wall"]
+    if not are_given:
+        st.caption(
+            "The medians of the parts do not add up to the median wall times, as parts may change "
+            "places from run to run: the bars are those of the runs with the median wall times, "
+            f"**{formatting.literal(pair.base)}** and **{formatting.literal(pair.other)}**."
+        )
+    if len(bars) == 2:
+        st.caption("No part of the wall time changed.")
+    else:
+        _draw(bars, pair.names if are_given else pair.runs)
+        st.caption(
+            "Each bar begins where the one above it ends; together they are the change of the "
+            f"wall time, {formatting.change(wall['change'])}. Parts that did not change are left "
+            "out."
+        )
+    query = medians.query_of(pair)
+    with st.container(horizontal=True):
+        show_sql.show(query, "figures")
+        tables.downloads(query, "run-diff", "run-diff")
+    with st.expander("All figures"):
+        _table(pair, figures)
+
+
+def steps(figures: pd.DataFrame) -> pd.DataFrame:
+    """A row for each bar: both wall times, and between them the parts that changed.
+
+    Columns: figure, since and until (where its bar begins and ends, ns), change, base, other.
+    """
+    wall = figures.loc["wall"]
+    rows = [("wall", 0.0, wall["base"], wall["base"], wall["base"], None)]
+    at = float(wall["base"])
+    parts = figures[figures["part"] & figures["change"].notna() & (figures["change"] != 0)]
+    for figure, part in zip(parts.index, parts.itertuples(), strict=True):
+        rows.append((str(figure), at, at + part.change, part.change, part.base, part.other))
+        at += float(part.change)
+    rows.append(("wall", 0.0, wall["other"], wall["other"], None, wall["other"]))
+    columns = ["figure", "since", "until", "change", "base", "other"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
+    factor, unit = charts.duration_axis(bars[["since", "until"]].to_numpy().max())
+    last = len(bars) - 1
+    parts = [colours.part_of(figure) for figure in bars["figure"]]
+    labels = ["from", *(colours.label(part) for part in parts[1:last]), "to"]
+    is_part = bars["figure"] != "wall"
+    left, right = bars[["since", "until"]].min(axis=1), bars[["since", "until"]].max(axis=1)
+    data = pd.DataFrame(
+        {
+            "label": labels,
+            "what": [
+                f"wall time of {sides[BASE]}",
+                *labels[1:last],
+                f"wall time of {sides[OTHER]}",
+            ],
+            "left": left / factor,
+            "right": right / factor,
+            "end": bars["until"] / factor,
+            "next": [*labels[1:], labels[-1]],
+            "text": [
+                formatting.change(row.change) if part else formatting.duration(row.change)
+                for row, part in zip(bars.itertuples(), is_part, strict=True)
+            ],
+            "from": bars[BASE].map(formatting.duration),
+            "to": bars[OTHER].map(formatting.duration),
+            "colour": [
+                colours.PARTS[part] if is_one else WALLS
+                for part, is_one in zip(parts, is_part, strict=True)
+            ],
+        }
+    )
+    order = list(data["label"])
+    names = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
+    most = float(data["right"].max())
+    scale = alt.Scale(domain=[min(0.0, float(data["left"].min())), most * 1.12], nice=False)
+    base = alt.Chart(data).encode(y=names)
+    shown: list[Any] = [
+        alt.Tooltip("what:N", title="part"),
+        alt.Tooltip("text:N", title="change"),
+        "from:N",
+        "to:N",
+    ]
+    boxes = base.mark_bar(height={"band": 0.72}).encode(
+        x=alt.X(
+            "left:Q", title=f"time per step ({unit})", scale=scale, axis=alt.Axis(tickCount=12)
+        ),
+        x2="right:Q",
+        color=alt.Color("colour:N", scale=None),
+        tooltip=shown,
+    )
+    ink = charts.ink()
+    figures = base.mark_text(align="left", dx=5, color=ink).encode(
+        x=alt.X("right:Q", scale=scale), text="text:N"
+    )
+    links = (
+        alt.Chart(data[:last])
+        .mark_rule(color=ink, opacity=0.35, strokeDash=[2, 2])
+        .encode(
+            x=alt.X("end:Q", scale=scale),
+            y=alt.Y("label:N", sort=order, bandPosition=0.86),
+            y2=alt.Y2("next:N", bandPosition=0.14),
+        )
+    )
+    chart = (links + boxes + figures).properties(height=BAR_HEIGHT * len(data) + charts.AXIS_HEIGHT)
+    st.altair_chart(chart, alt="From one wall time to the other, part by part")
+
+
+def _table(pair: Pair, figures: pd.DataFrame) -> None:
+    frame = figures.reset_index()
+    frame = frame[frame["base"].notna() | frame["other"].notna()]
+    rows = pd.DataFrame(
+        {
+            "figure": frame["figure"].str.replace("_", " "),
+            **{
+                column: [
+                    WRITTEN[unit](value)
+                    for unit, value in zip(frame["unit"], frame[column], strict=True)
+                ]
+                for column in ("base", "other")
+            },
+            "change": [
+                formatting.change(value, WRITTEN[unit])
+                for unit, value in zip(frame["unit"], frame["change"], strict=True)
+            ],
+            "change, %": [
+                formatting.change(value, formatting.percent) for value in frame["percent"]
+            ],
+        }
+    )
+    if pair.groups is not None:
+        for place, side in ((2, BASE), (4, OTHER)):
+            rows.insert(place, f"{side}_spread", _spreads(frame, side))
+        rows["rank test"] = [medians.rank_test(pair.groups, p) for p in frame["p"]]
+        st.caption("Medians; ±: how far the runs are from it, in the median.")
+    right = st.column_config.Column(alignment="right")
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height="content",
+        column_config={
+            "base": st.column_config.Column("from", alignment="right"),
+            "base_spread": st.column_config.Column("±", alignment="right"),
+            "other": st.column_config.Column("to", alignment="right"),
+            "other_spread": st.column_config.Column("±", alignment="right"),
+            "rank test": right,
+            "change": right,
+            "change, %": right,
+        },
+    )
+
+
+def _spreads(frame: pd.DataFrame, side: str) -> list[str]:
+    """How far a side's runs are from the median; nothing for one run."""
+    return [
+        "" if formatting.missing(value) else WRITTEN[unit](value)
+        for unit, value in zip(frame["unit"], frame[f"{side}_spread"], strict=True)
+    ]

@@ -1,0 +1,184 @@
+"""The chart of a memory curve: bands that add up to it, what was reserved, and marks above."""
+
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.memory import curve_marks
+from dashboard.memory.chosen_moment import Moment
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.memory.stretch import Stretch
+from dashboard.widgets import charts, colours, formatting
+
+BRUSH = "stretch"
+MOMENT = "moment"
+POINTED = "pointed"
+HEIGHT = 340
+LABEL_ROOM = 0.06  # of the highest value, above it, for each line of labels
+NAME_WIDTH = 70  # characters of a name in legend and tooltip
+
+
+def draw(
+    device: MemoryDevice,
+    stretch: Stretch,
+    curve: pd.DataFrame,
+    bands: pd.DataFrame,
+    marks: pd.DataFrame,
+    moment: Moment,
+    colour_of: dict[str, str],
+    key: str,
+    on_zoom: Callable[[int, int], None],
+    on_pick: Callable[[int], None],
+) -> None:
+    """The chart and its legend; a drag calls `on_zoom` with places, a click `on_pick` with an
+    ordinal."""
+    factor, title = stretch.scale()
+    moments, names = _wide(curve, bands, stretch, list(colour_of))
+    size, unit = charts.size_axis(_highest(moments))
+    palette = [*colour_of.values(), colours.OTHERS if colour_of else colours.BANDS[0]]
+    shown = _drawn(moments, names, stretch, factor, size)
+
+    def selected() -> None:
+        chosen: Any = st.session_state[key]["selection"]
+        if interval := chosen.get(BRUSH, {}).get("place"):
+            begin, end = sorted(int(edge * factor) for edge in interval)
+            on_zoom(begin, end)
+        elif picked := chosen.get(MOMENT):
+            on_pick(int(picked[0]["ordinal"]))
+
+    reserved = device.peak_reserved_bytes is not None
+    meanings = dict(zip(names.values(), palette, strict=True))
+    if reserved:
+        meanings["reserved by the allocator"] = charts.ink()
+    charts.legend(meanings)
+    curve_marks.lanes(marks, stretch, factor)
+    x = alt.X("place:Q", scale=stretch.shown(factor), title=title, axis=alt.Axis(labelBound=True))
+    room = 1 + LABEL_ROOM * (1 + curve_marks.lines(device, marks, moment))
+    scale = alt.Scale(domain=[0, room * _highest(moments) / size], nice=False)
+    layers = [_areas(shown, list(names), palette, x, scale, unit)]
+    if reserved:
+        layers.append(_reserved(curve, stretch, factor, size, x))
+    layers += curve_marks.points(device, stretch, factor, size, marks, moment, moments, x)
+    layers.append(_pointed(shown, names, x, reserved))
+    st.altair_chart(
+        alt.layer(*layers).properties(height=HEIGHT),
+        key=key,
+        on_select=selected,
+        selection_mode=[BRUSH, MOMENT],
+        alt="Memory in use, by what held it, and memory reserved",
+    )
+
+
+def _wide(
+    curve: pd.DataFrame, bands: pd.DataFrame, stretch: Stretch, order: list[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """One row a moment, one column a band, in bytes; the columns with what legends call them."""
+    short = formatting.short_paths(order, NAME_WIDTH)
+    columns = {name: f"b{place}" for place, name in enumerate(order)}
+    rest = f"b{len(order)}"
+    labels = {columns[name]: short[name] for name in order}
+    labels[rest] = "all others" if order else "in use"
+    keys = [columns.get(name, rest) for name in bands["name"]]
+    wide = bands.assign(key=keys).pivot(index="ordinal", columns="key", values="bytes")
+    wide = wide.reindex(columns=list(labels)).fillna(0).reset_index()
+    at = bands.drop_duplicates("ordinal")[["ordinal", "place"]]
+    used = curve.drop_duplicates("ordinal")[["ordinal", "used_bytes", "reserved_bytes"]]
+    wide = wide.merge(at, on="ordinal").merge(used, on="ordinal", how="left")
+    wide = wide.sort_values("ordinal", ignore_index=True)
+    # Vega stacks what has the same place: moments of the same time are put a little apart.
+    apart = (stretch.until - stretch.since) / 1e6
+    wide["place"] += wide.groupby("place").cumcount() * apart
+    wide["next"] = wide["place"].shift(-1).fillna(stretch.until)
+    return wide, labels
+
+
+def _highest(moments: pd.DataFrame) -> float:
+    return max(1.0, float(moments[["used_bytes", "reserved_bytes"]].max().max()))
+
+
+def _drawn(
+    moments: pd.DataFrame,
+    names: dict[str, str],
+    stretch: Stretch,
+    factor: float,
+    size: float,
+) -> pd.DataFrame:
+    """The moments in the units of the axes, with a text for each figure."""
+    drawn = moments.assign(place=moments["place"] / factor, next=moments["next"] / factor)
+    for column in names:
+        drawn[f"t{column}"] = moments[column].map(formatting.size)
+        drawn[column] = moments[column] / size
+    places = zip(moments["place"], moments["ordinal"], strict=True)
+    return drawn.assign(
+        when=[stretch.name(place, ordinal) for place, ordinal in places],
+        used=moments["used_bytes"].map(formatting.size),
+        reserved=moments["reserved_bytes"].map(formatting.size),
+    ).drop(columns=["used_bytes", "reserved_bytes"])
+
+
+def _areas(
+    shown: pd.DataFrame,
+    columns: list[Any],
+    palette: list[str],
+    x: alt.X,
+    scale: alt.Scale,
+    unit: str,
+) -> Any:
+    last = shown.iloc[-1:].assign(place=shown["next"].iloc[-1])  # the curve goes on to the end
+    data = pd.concat([shown, last], ignore_index=True)[["place", *columns]]
+    side = alt.Axis(**curve_marks.SIDE, labelExpr=f"datum.label + ' {unit}'")
+    return (
+        alt.Chart(data)
+        .transform_fold(columns, as_=["band", "bytes"])
+        .mark_area(interpolate="step-after", line=False)
+        .encode(
+            x=x,
+            y=alt.Y("bytes:Q", stack="zero", title=None, scale=scale, axis=side),
+            color=alt.Color("band:N", scale=alt.Scale(domain=columns, range=palette), legend=None),
+            order=alt.Order("band:N", sort="ascending"),
+        )
+    )
+
+
+def _reserved(curve: pd.DataFrame, stretch: Stretch, factor: float, size: float, x: alt.X) -> Any:
+    rows = curve.drop_duplicates("ordinal").dropna(subset="reserved_bytes")
+    changed = rows["reserved_bytes"] != rows["reserved_bytes"].shift()
+    rows = rows[changed]
+    data = pd.DataFrame(
+        {"place": rows["place"] / factor, "reserved": rows["reserved_bytes"] / size}
+    )
+    last = data.iloc[-1:].assign(place=stretch.until / factor)
+    return (
+        alt.Chart(pd.concat([data, last], ignore_index=True))
+        .mark_line(interpolate="step-after", color=charts.ink(), strokeWidth=1.5)
+        .encode(x=x, y=alt.Y("reserved:Q"))
+    )
+
+
+def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: bool) -> Any:
+    """What the pointer is at: a stripe for each moment, which says all and can be clicked."""
+    said = [alt.Tooltip("when:N", title="at"), alt.Tooltip("used:N", title="in use")]
+    if reserved:
+        said.append(alt.Tooltip("reserved:N", title="reserved"))
+    if len(names) > 1:
+        said += [alt.Tooltip(f"t{column}:N", title=name) for column, name in names.items()]
+    over = alt.selection_point(name=POINTED, on="pointerover", clear="pointerout", empty=False)
+    texts = [field.shorthand.removesuffix(":N") for field in said]
+    return (
+        alt.Chart(shown[["place", "next", "ordinal", *texts]])
+        .mark_rect(color=charts.ink())
+        .encode(
+            x=x,
+            x2="next:Q",
+            opacity=alt.condition(over, alt.value(0.25), alt.value(0)),
+            tooltip=said,
+        )
+        .add_params(
+            over,
+            alt.selection_interval(name=BRUSH, encodings=["x"]),
+            alt.selection_point(name=MOMENT, fields=["ordinal"]),
+        )
+    )

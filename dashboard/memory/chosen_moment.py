@@ -1,0 +1,88 @@
+"""The moment that the memory's state is shown of: in the URL, by default the peak."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import formatting
+
+KEY = "at"
+MOST_OOMS = 8  # with a button each
+
+
+@dataclass(frozen=True)
+class Moment:
+    """After an action of a device: its ordinal, -1 for the start."""
+
+    ordinal: int
+    time_ns: int | None
+    used_bytes: int
+    reserved_bytes: int | None
+
+
+def moment_of(device: MemoryDevice) -> Moment:
+    """The moment that the URL names where the device has it, else the peak."""
+    try:
+        ordinal = int(st.query_params[KEY])
+    except (KeyError, ValueError):
+        ordinal = device.peak_ordinal
+    if not -1 <= ordinal < max(device.actions, 1):
+        ordinal = device.peak_ordinal
+    query = select(
+        "time_ns, coalesce(active_bytes, allocated_bytes) AS used_bytes, reserved_bytes",
+        "memory_timeline",
+        {**device.where(), "ordinal": ordinal},
+    )
+    row = data.rows(query).iloc[0]
+    time, used, reserved = (None if formatting.missing(value) else int(value) for value in row)
+    return Moment(ordinal, time, used or 0, reserved)
+
+
+def choose(ordinal: int) -> None:
+    """Puts a moment into the URL."""
+    st.query_params[KEY] = str(ordinal)
+
+
+def name(device: MemoryDevice, moment: Moment) -> str:
+    """What the moment is called: the peak, the end, or when it was."""
+    if not device.has_history:
+        return "when the snapshot was taken"
+    known = {device.end_ordinal: "at the end", -1: "at the start"}
+    known |= dict.fromkeys(out_of_memory(device), "when memory ran out")
+    known[device.peak_ordinal] = "at the peak"
+    when = f"after action {moment.ordinal:,}"
+    if moment.time_ns is not None and device.first_ns is not None and device.span_ns:
+        when = f"{formatting.duration(moment.time_ns - device.first_ns)} after the first action"
+    return known.get(moment.ordinal, when)
+
+
+def out_of_memory(device: MemoryDevice) -> list[int]:
+    """The ordinals of its out-of-memory errors."""
+    where = {**device.where(), "action": "oom"}
+    query = select("ordinal", "memory_events", where, order_by="ordinal")
+    return [int(ordinal) for ordinal in data.rows(query)["ordinal"]]
+
+
+def buttons(device: MemoryDevice, moment: Moment) -> None:
+    """Ways to moments that matter; the one that is shown cannot be pressed."""
+    ooms = out_of_memory(device)[:MOST_OOMS]
+    choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
+    choices["Start"] = (-1, ":material/first_page:")
+    choices["End"] = (device.end_ordinal, ":material/last_page:")
+    for number, ordinal in enumerate(ooms, 1):
+        # An error changes nothing: the state after the action before it is the one it met.
+        label = "Out of memory" + (f" {number}" if len(ooms) > 1 else "")
+        choices[label] = (ordinal, ":material/error:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, (ordinal, icon) in choices.items():
+            st.button(
+                label,
+                icon=icon,
+                key=f"moment-{label}-{device.key}",
+                on_click=choose,
+                args=(ordinal,),
+                disabled=ordinal == moment.ordinal,
+            )

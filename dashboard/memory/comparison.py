@@ -1,0 +1,222 @@
+"""Memory of several runs: their curves over each other, their peaks, and what changed in two."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory import device_memory
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import Query, select
+from dashboard.widgets import charts, colours, formatting, show_sql, tables
+
+MOST_RUNS = len(colours.RUNS)
+BINS = 240
+HEIGHT = 320
+PEAKS = (
+    "run_id, rank, device, origin, peak_bytes, peak_reserved_bytes, start_bytes, end_bytes, "
+    "actions, elements"
+)
+FIGURES = ["peak", "peak reserved", "start", "end"]
+LEVELS = {"site": "line of code", "module": "module", "op": "operator", "category": "category"}
+AXES = ("time", "order")
+
+
+def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
+    """Curves, peaks and, of two runs, the difference."""
+    first = device_memory.comparable(devices)
+    shown = {run: first[run] for run in picked if run in first}
+    without = [run for run in picked if run not in first]
+    if without:
+        names = ", ".join(formatting.literal(run) for run in without)
+        st.caption(f"Without memory data: {names}.")
+    if len(shown) > MOST_RUNS:
+        st.warning(f"The first {MOST_RUNS} of {len(shown)} runs are compared.")
+    shown = dict(list(shown.items())[:MOST_RUNS])
+    _curves(shown)
+    query = select(
+        PEAKS, "memory_peak", {"run_id": list(shown)}, order_by="peak_bytes DESC, run_id"
+    )
+    st.subheader("Peaks", anchor=False)
+    tables.show(
+        data.rows(query),
+        "memory_peak",
+        key="memory-peaks",
+        labels={
+            "run_id": "run",
+            "origin": "from",
+            "peak_bytes": "peak",
+            "peak_reserved_bytes": "reserved",
+            "start_bytes": "start",
+            "end_bytes": "end",
+            "elements": "allocations",
+        },
+    )
+    with st.container(horizontal=True):
+        show_sql.show(query, "peaks")
+        tables.downloads(query, "memory-peaks", "memory-peaks")
+    if len(shown) > 1:
+        _difference(list(shown))
+
+
+def _curves(shown: Mapping[str, MemoryDevice]) -> None:
+    """A line for each run, over its time or its actions."""
+    with_curve = {run: device for run, device in shown.items() if device.has_history}
+    st.subheader("Memory in use", anchor=False)
+    if without := [formatting.literal(run) for run in shown if run not in with_curve]:
+        st.caption(f"Without history, and so without a curve: {', '.join(without)}.")
+    if not with_curve:
+        return
+    axis = "order"
+    if all(device.span_ns for device in with_curve.values()):
+        axis = str(
+            st.segmented_control(
+                "Over",
+                AXES,
+                default="time",
+                required=True,
+                key="axis",
+                bind="query-params",
+                help="**time** since each run's first action; **order**: the share of its actions.",
+            )
+        )
+    queries = {run: _query(device, axis) for run, device in with_curve.items()}
+    curves = [_line(with_curve[run], data.rows(query), axis) for run, query in queries.items()]
+    runs = list(shown)
+    charts.legend(
+        {run: colour for run, colour in zip(runs, colours.RUNS, strict=False) if run in with_curve}
+    )
+    _draw(pd.concat(curves), runs, axis)
+    with st.container(horizontal=True):
+        for run, query in queries.items():
+            show_sql.show(query, formatting.clipped(formatting.literal(run), 40))
+
+
+def _query(device: MemoryDevice, axis: str) -> Query:
+    whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
+    return select(
+        "place, ordinal, used_bytes",
+        "memory_curve",
+        arguments=[*device.place, axis, 0, whole, BINS],
+        order_by="ordinal",
+    )
+
+
+def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The highest moment of each stretch, in the order of the curve; order as a share of all."""
+    most = max(device.actions - 1, 1)
+    whole = device.span_ns if axis == "time" else most
+    bins = (curve["place"] * BINS // max(whole, 1)).clip(upper=BINS - 1)
+    kept = curve.loc[curve.groupby(bins)["used_bytes"].idxmax()]
+    kept = pd.concat([curve.iloc[:1], kept, curve.iloc[-1:]]).drop_duplicates("ordinal")
+    place = kept["place"] if axis == "time" else 100 * kept["place"] / most
+    return pd.DataFrame({"run": device.run, "place": place, "bytes": kept["used_bytes"]})
+
+
+def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
+    size, unit = charts.size_axis(curves["bytes"].max())
+    factor, time = charts.duration_axis(curves["place"].max()) if axis == "time" else (1.0, "")
+    title = f"time since the run's first action ({time})" if time else "of the run's actions (%)"
+    chart_rows = pd.DataFrame(
+        {
+            "run": curves["run"],
+            "place": curves["place"] / factor,
+            "bytes": curves["bytes"] / size,
+            "size": curves["bytes"].map(formatting.size),
+        }
+    )
+    chart = (
+        alt.Chart(chart_rows)
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=alt.X("place:Q", title=title, scale=alt.Scale(nice=False)),
+            y=alt.Y("bytes:Q", title=f"memory in use ({unit})"),
+            color=alt.Color(
+                "run:N",
+                legend=None,
+                scale=alt.Scale(domain=list(runs), range=list(colours.RUNS[: len(runs)])),
+            ),
+            tooltip=["run:N", "size:N"],
+        )
+        .properties(height=HEIGHT)
+    )
+    st.altair_chart(chart, alt="Memory in use of each run")
+
+
+def _difference(runs: Sequence[str]) -> None:
+    """Two runs side by side, what changed most first."""
+    st.subheader("What changed", anchor=False)
+    base, other = runs[:2]
+    with st.container(horizontal=True):
+        if len(runs) > 2:
+            base = str(st.selectbox("From", runs, 0, key="base", bind="query-params", width=420))
+            rest = [run for run in runs if run != base]
+            other = str(st.selectbox("To", rest, 0, key="other", bind="query-params", width=420))
+    said = f"From **{formatting.literal(base)}** to **{formatting.literal(other)}**."
+    st.markdown(said)
+    columns = "rank, device, name, base_bytes, other_bytes, change_bytes, percent"
+    curve = select(
+        columns,
+        "memory_diff",
+        {"level": "curve"},
+        arguments=[base, other],
+        order_by="rank, device, name",
+    )
+    frame = data.rows(curve)
+    devices = frame.drop_duplicates(["rank", "device"])
+    alone = ["rank", "device"] if len(devices) == 1 else []
+    _side_by_side(curve, "figures", "figure", alone)
+    holders = select(
+        f"level, {columns}, base_elements, other_elements",
+        "memory_diff",
+        {"level <>": "curve"},
+        arguments=[base, other],
+        order_by="abs(change_bytes) DESC NULLS LAST, name",
+    )
+    known = data.rows(holders)
+    levels = [
+        level
+        for level in LEVELS
+        if not known[(known["level"] == level) & ~known["name"].str.startswith("(")].empty
+    ]
+    if not levels:
+        st.caption("What held the memory was not recorded in either run.")
+        return
+    level = st.segmented_control(
+        "By", levels, default=levels[0], required=True, key="by", bind="query-params"
+    )
+    query = select(
+        f"{columns}, base_elements, other_elements",
+        "memory_diff",
+        {"level": str(level)},
+        arguments=[base, other],
+        order_by="abs(change_bytes) DESC NULLS LAST, name",
+    )
+    _side_by_side(query, "holders", LEVELS[str(level)], alone)
+    st.caption("At the peak of each run. Click a heading to sort by it.")
+
+
+def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> None:
+    frame = data.rows(query)
+    if what == "figures":
+        frame = frame.sort_values("name", key=lambda names: names.map(FIGURES.index), kind="stable")
+    tables.show(
+        frame,
+        "memory_peak",
+        key=f"difference-{what}-{query.parameters}",
+        hidden=hidden,
+        labels={
+            "name": name,
+            "base_bytes": "from",
+            "other_bytes": "to",
+            "change_bytes": "change",
+            "percent": "change, %",
+            "base_elements": "allocations from",
+            "other_elements": "to",
+        },
+    )
+    with st.container(horizontal=True):
+        show_sql.show(query, what)
+        tables.downloads(query, f"memory-{what}", f"difference-{what}")

@@ -1,0 +1,225 @@
+"""The memory curve of a device by what held the memory; with zoom, and a moment to pick."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory import chart, chosen_moment
+from dashboard.memory.chosen_moment import Moment
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.memory.stretch import Stretch
+from dashboard.query import select
+from dashboard.widgets import colours, show_sql, tables
+
+BINS = 240
+BANDS = len(colours.BANDS)
+MOST_MARKS = 400
+SHORTEST = 2  # ns or actions: no zoom into less
+LEVELS = {
+    "site": "the innermost line of your code",
+    "module": "the innermost nn.Module",
+    "op": "the innermost operator",
+    "category": "what it was for: parameters, activations, gradients, …",
+}
+PREFERRED = ("site", "op", "category", "module")
+UNKNOWN = {
+    "(before the trace)",
+    "(no stack)",
+    "(no module)",
+    "(no operator)",
+    "(no category)",
+    "(not followed)",
+}
+AXES = ("time", "order")
+
+
+def levels_of(device: MemoryDevice) -> list[str]:
+    """The levels of which something is known of this device, the best to begin with first."""
+    frame = _at_the_peak(device)
+    known = set(frame["level"][~frame["name"].isin(UNKNOWN)])
+    return [level for level in PREFERRED if level in known]
+
+
+def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
+    """The holders of every level, as in view `memory_sites`, which is slower for a single peak."""
+    query = select(
+        "level, name, bytes",
+        "memory_sites_at",
+        arguments=[*device.place, device.peak_ordinal],
+        order_by="bytes DESC, name",
+    )
+    return data.rows(query)
+
+
+def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
+    """The axis and the level, which the URL carries; asks only where there is a choice."""
+    axes = list(AXES) if device.span_ns else ["order"]
+    axis, level = axes[0], (levels[0] if levels else PREFERRED[0])
+    with st.container(horizontal=True):
+        if len(axes) > 1 and device.has_history:
+            axis = st.segmented_control(
+                "Over",
+                axes,
+                default=axis,
+                required=True,
+                key="axis",
+                bind="query-params",
+                on_change=_whole,
+                help="**order**: every allocation and every free has the same width.",
+            )
+        if len(levels) > 1:
+            level = st.segmented_control(
+                "Divided by",
+                levels,
+                default=level,
+                required=True,
+                key="by",
+                bind="query-params",
+                help="  \n".join(f"**{name}**: {LEVELS[name]}" for name in levels),
+            )
+    return str(axis), str(level)
+
+
+@st.fragment
+def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
+    """Draws the stretch that the URL names, else all of it. Dragging zooms; a click picks."""
+    if st.session_state.pop("moment_picked", False):
+        st.rerun()  # all that is about the moment, and not this fragment alone
+    whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
+    since, until = _stretch(whole)
+    stretch = Stretch(axis, since, until)
+    curve = select(
+        "place, bin, ordinal, time_ns, action, used_bytes, reserved_bytes",
+        "memory_curve",
+        arguments=[*device.place, axis, since, until, BINS],
+        order_by="ordinal",
+    )
+    bands = select(
+        "place, ordinal, time_ns, name, size, bytes",
+        "memory_bands",
+        arguments=[*device.place, level, axis, since, until, BINS, BANDS],
+        order_by="ordinal, size",
+    )
+    marks = select(
+        "kind, name, from_place, to_place, ordinal",
+        "memory_marks",
+        arguments=[*device.place, axis, since, until],
+        order_by="to_place - from_place DESC, from_place",
+        limit=MOST_MARKS,
+    )
+    held = data.rows(bands)
+    st.subheader("Memory in use", anchor=False)
+    _zoom_out(device, stretch, whole)
+    if held.empty:
+        st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
+        return
+    names = _names(held)
+    chart.draw(
+        device,
+        stretch,
+        data.rows(curve),
+        held,
+        data.rows(marks),
+        moment,
+        _colours(device, level, names),
+        key=f"memory-{device.key}-{axis}-{level}-{since}-{until}-{moment.ordinal}",
+        on_zoom=zoom,
+        on_pick=_pick,
+    )
+    with st.container(horizontal=True):
+        show_sql.show(curve, "curve")
+        show_sql.show(bands, "bands")
+        show_sql.show(marks, "marks")
+        tables.downloads(curve, f"{device.run}-memory-curve", "memory-curve")
+    st.caption(_said(device, names))
+
+
+def _said(device: MemoryDevice, names: Sequence[str]) -> str:
+    used = "Allocated memory, with what waits to be freed" if device.origin == "snapshot" else ""
+    used = used or "Allocated memory"
+    largest = f", by its {len(names)} largest holders" if names else ""
+    return (
+        f"{used}{largest}. Drag over the chart to zoom in; click it to see what held the memory at "
+        "that moment, below."
+    )
+
+
+def zoom(since: int, until: int) -> None:
+    """Puts a stretch into the URL; the timeline draws it. Ignores what is too short to draw."""
+    if until - since >= SHORTEST:
+        st.query_params.update({"mfrom": str(since), "mto": str(until)})
+
+
+def _pick(ordinal: int) -> None:
+    chosen_moment.choose(ordinal)
+    st.session_state["moment_picked"] = True
+
+
+def _whole() -> None:
+    st.query_params.pop("mfrom", None)
+    st.query_params.pop("mto", None)
+
+
+def _stretch(whole: int) -> tuple[int, int]:
+    """The URL's stretch where it is one of this device's, else all."""
+    try:
+        since, until = int(st.query_params["mfrom"]), int(st.query_params["mto"])
+    except (KeyError, ValueError):
+        return 0, whole
+    since, until = max(0, since), min(whole, until)
+    return (since, until) if until - since >= SHORTEST else (0, whole)
+
+
+def _names(bands: pd.DataFrame) -> list[str]:
+    """The bands' names, the largest first."""
+    return [str(name) for name in bands.sort_values("size")["name"].dropna().unique()]
+
+
+def _colours(device: MemoryDevice, level: str, names: Sequence[str]) -> dict[str, str]:
+    """A colour for each name, the same at every zoom: those large at the peak choose first."""
+    peak = _at_the_peak(device)
+    order = peak["name"][peak["level"] == level].unique()
+    known = [name for name in order if name not in UNKNOWN]
+    places = {name: known.index(name) if name in known else len(known) for name in names}
+    given: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: (places[name], name)):
+        if name in UNKNOWN:
+            given[name] = colours.UNKNOWN_BANDS[name == "(before the trace)"]
+            continue
+        free = [colour for colour in colours.BANDS if colour not in given.values()]
+        wished = colours.BANDS[places[name] % BANDS]
+        given[name] = wished if wished in free else free[0]
+    return {name: given[name] for name in names}
+
+
+def _zoom_out(device: MemoryDevice, stretch: Stretch, whole: int) -> None:
+    since, until = stretch.since, stretch.until
+    length = until - since
+    zoomed = length < whole
+
+    def out() -> None:
+        wider = 3 * length
+        if wider >= whole:
+            _whole()
+        else:
+            begin = min(max(0, since - length), whole - wider)
+            zoom(begin, begin + wider)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(stretch.described(whole))
+        st.button(
+            "Zoom out",
+            on_click=out,
+            disabled=not zoomed,
+            key=f"mout-{device.key}",
+            icon=":material/zoom_out:",
+        )
+        st.button(
+            "All",
+            on_click=_whole,
+            disabled=not zoomed,
+            key=f"mall-{device.key}",
+            icon=":material/fit_width:",
+        )

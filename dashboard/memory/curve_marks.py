@@ -1,0 +1,164 @@
+"""What is marked on a memory curve: steps and annotations in lanes, and moments that matter."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.memory.chosen_moment import Moment, name
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.memory.stretch import Stretch
+from dashboard.widgets import charts, colours, formatting
+
+SIDE: dict[str, Any] = {"minExtent": 150, "maxExtent": 150, "labelLimit": 132}  # aligns the charts
+STEPS = "steps"
+MOST_LANES = 8
+MOST_NUMBERS = 40  # of steps, that have room to be written
+STEP_COLOURS = ("#4B9958", "#9BCDA5")  # two shades, so that neighbours are told apart
+ANNOTATION = "#61CCF2"
+MOST_LINES = 6  # of labels above each other
+EDGE = 0.8  # of the width: from here on labels are written to the left of their mark
+NAME_WIDTH = 120  # characters in tooltips
+
+
+def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
+    """Steps in one lane, annotations in one for each name; nothing where there are none."""
+    marks = marks[marks["kind"] != "oom"].sort_values("from_place", ignore_index=True)
+    if marks.empty:
+        return
+    is_step = marks["kind"] == "step"
+    lane = marks["name"].map(formatting.short_paths(marks["name"].dropna().unique(), 60))
+    lane = lane.where(~is_step, STEPS)
+    lengths = (marks["to_place"] - marks["from_place"]).groupby(lane).sum()
+    order = [STEPS] if is_step.any() else []
+    order += [one for one in lengths.sort_values(ascending=False).index if one != STEPS]
+    data = pd.DataFrame(
+        {
+            "from": marks["from_place"] / factor,
+            "to": marks["to_place"] / factor,
+            "middle": (marks["from_place"] + marks["to_place"]) / 2 / factor,
+            "lane": lane,
+            "name": [formatting.clipped(str(value), NAME_WIDTH) for value in marks["name"]],
+            "kind": marks["kind"],
+            "colour": [
+                STEP_COLOURS[number % 2] if step else ANNOTATION
+                for number, step in zip(is_step.cumsum(), is_step, strict=True)
+            ],
+            "at": [_length(place, stretch) for place in marks["from_place"]],
+            "length": [
+                _length(length, stretch) for length in marks["to_place"] - marks["from_place"]
+            ],
+        }
+    )
+    data = data[data["lane"].isin(order[:MOST_LANES])]
+    base = alt.Chart(data).encode(
+        y=alt.Y(
+            "lane:N", sort=order[:MOST_LANES], title=None, axis=alt.Axis(**SIDE, labelFlush=False)
+        ),
+        tooltip=["kind:N", "name:N", "at:N", "length:N"],
+    )
+    x = alt.X(
+        "from:Q",
+        scale=stretch.shown(factor),
+        title=None,
+        axis=alt.Axis(labels=False, ticks=False, domain=False),
+    )
+    bars = base.mark_bar(height={"band": 0.7}).encode(
+        x=x,
+        x2="to:Q",
+        color=alt.Color("colour:N", scale=None),
+        stroke=alt.Stroke("colour:N", scale=None),
+    )
+    layers = [bars]
+    if 0 < is_step.sum() <= MOST_NUMBERS:
+        numbers = base.transform_filter("datum.kind == 'step'").mark_text(color="#000000")
+        layers.append(numbers.encode(x=alt.X("middle:Q"), text="name:N"))
+    height = 24 * min(len(order), MOST_LANES) + 20
+    st.altair_chart(
+        alt.layer(*layers).properties(height=height), alt="Steps and annotations in time"
+    )
+    if len(order) > MOST_LANES:
+        st.caption(f"The {MOST_LANES} longest of {len(order)} kinds of steps and annotations.")
+
+
+def _length(value: float, stretch: Stretch) -> str:
+    if stretch.axis == "order":
+        return formatting.counted(int(value), "action")
+    return formatting.duration(value)
+
+
+def lines(device: MemoryDevice, marks: pd.DataFrame, moment: Moment) -> int:
+    """How many labels stand above each other, as `points` places them."""
+    errors = int((marks["kind"] == "oom").sum())
+    return min(MOST_LINES, errors + (1 if moment.ordinal == device.peak_ordinal else 2))
+
+
+def points(
+    device: MemoryDevice,
+    stretch: Stretch,
+    factor: float,
+    size: float,
+    marks: pd.DataFrame,
+    moment: Moment,
+    moments: pd.DataFrame,
+    x: alt.X,
+) -> list[Any]:
+    """Layers for the peak, the chosen moment and each out-of-memory error, with their labels."""
+    place_of = dict(zip(moments["ordinal"], moments["place"], strict=True))
+    found = []
+    for mark in marks[marks["kind"] == "oom"].itertuples():
+        found.append((mark.from_place, "out of memory", colours.ALARM))
+    peak = f"peak {formatting.size(device.peak_bytes)}"
+    chosen = _place(device, stretch, moment, place_of)
+    if moment.ordinal == device.peak_ordinal:
+        found.append((chosen, peak, charts.ink()))
+    else:
+        highest = place_of.get(device.peak_ordinal)
+        found.append((highest, peak, charts.ink()))
+        label = f"shown below: {formatting.size(moment.used_bytes)}"
+        if name(device, moment).startswith("at the"):
+            label = f"shown below: {name(device, moment).removeprefix('at ')}"
+        found.append((chosen, label, charts.ink()))
+    seen = [
+        {
+            "place": place / factor,
+            "label": label,
+            "colour": colour,
+            "left": (place - stretch.since) > EDGE * (stretch.until - stretch.since),
+            "line": number,
+        }
+        for number, (place, label, colour) in enumerate(found)
+        if place is not None and stretch.since <= place <= stretch.until
+    ]
+    if not seen:
+        return []
+    base = alt.Chart(pd.DataFrame(seen)).encode(x=x, color=alt.Color("colour:N", scale=None))
+    layers = [base.mark_rule(strokeDash=[4, 3])]
+    for left in (False, True):
+        for line in {mark["line"] for mark in seen if mark["left"] == left}:
+            text = base.transform_filter(f"datum.left == {str(left).lower()}").transform_filter(
+                f"datum.line == {line}"
+            )
+            layers.append(
+                text.mark_text(
+                    align="right" if left else "left",
+                    dx=-5 if left else 5,
+                    fontWeight="bold",
+                    baseline="top",
+                ).encode(y=alt.value(2 + 15 * (line % MOST_LINES)), text="label:N")
+            )
+    return layers
+
+
+def _place(
+    device: MemoryDevice, stretch: Stretch, moment: Moment, place_of: dict[int, float]
+) -> float | None:
+    """Where a moment is on the axis, though it may not be among those drawn."""
+    if moment.ordinal in place_of:
+        return place_of[moment.ordinal]
+    if stretch.axis == "order":
+        return max(moment.ordinal, 0)
+    if moment.time_ns is None or device.first_ns is None:
+        return None
+    return moment.time_ns - device.first_ns

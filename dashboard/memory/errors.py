@@ -1,0 +1,66 @@
+"""What happens when a device runs out of memory, ahead of all else on the page."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory import chosen_moment, stack_frames
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import formatting, show_sql, tables
+
+MOST_ERRORS = 5
+TOP = 5
+
+
+def show(device: MemoryDevice) -> None:
+    """What was asked for and what there was, for each error; nothing where there was none."""
+    if not chosen_moment.out_of_memory(device):
+        return  # the report takes a while on a long history, even where it is empty
+    query = select("*", "oom_report", device.where(), order_by="ordinal")
+    frame = data.rows(query)
+    st.subheader("Out of memory", anchor=False)
+    for row in frame.head(MOST_ERRORS).itertuples():
+        st.error(_error(row), icon=":material/error:")
+    if len(frame) > MOST_ERRORS:
+        st.caption(f"The first {MOST_ERRORS} of {len(frame):,} errors; the SQL has all of them.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for number, row in enumerate(frame.head(MOST_ERRORS).itertuples(), 1):
+            st.button(
+                "See that moment" + (f" ({number})" if len(frame) > 1 else ""),
+                icon=":material/my_location:",
+                key=f"oom-{device.key}-{row.ordinal}",
+                on_click=chosen_moment.choose,
+                args=(int(row.ordinal),),
+            )
+        show_sql.show(query, "errors")
+        tables.downloads(query, f"{device.run}-out-of-memory", "oom")
+    stack = frame["stack_id"].iloc[0]
+    if not formatting.missing(stack):
+        with st.expander("Stack of the allocation that failed" + (" first" * (len(frame) > 1))):
+            stack_frames.show(device.run, int(stack), key="oom-stack")
+
+
+def _error(row: Any) -> str:
+    """What was asked for, what there was, and what held the rest."""
+    asked = f"**{formatting.size(row.requested_bytes)}** were asked for"
+    if not formatting.missing(row.site):
+        asked += f" by **{formatting.literal(formatting.clipped(row.site, 120))}**"
+    said = [f"{asked}; the device had **{formatting.size(row.device_free_bytes)}** left."]
+    if not formatting.missing(row.reserved_bytes):
+        free = f"{formatting.size(row.free_bytes)} free"
+        if not formatting.missing(row.largest_free_bytes):
+            free += f", {formatting.size(row.largest_free_bytes)} of it in one piece"
+        said.append(
+            f"Of {formatting.size(row.reserved_bytes)} reserved, "
+            f"{formatting.size(row.active_bytes)} were in use and {free}."
+        )
+    if isinstance(row.top_sites, list) or hasattr(row.top_sites, "tolist"):
+        held = " · ".join(
+            f"{formatting.literal(formatting.clipped(site['name']))} "
+            f"**{formatting.size(site['bytes'])}**"
+            for site in list(row.top_sites)[:TOP]
+        )
+        said.append(f"Held most: {held}")
+    return "  \n".join(said)

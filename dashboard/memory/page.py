@@ -1,0 +1,104 @@
+"""Page Memory: what held the device's memory, and when."""
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import run_picker
+from dashboard.memory import chosen_moment, comparison, curve, device_memory, errors, reports, state
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.widgets import formatting, incomplete_runs, recompiled
+
+SAID_BELOW = re.compile(r": (the snapshot has no history|no addresses were recorded)")
+MOST_WARNINGS = 5
+CAPTURE = """capture run --profile-activities CPU GPU MEM --out run_dir -- script.py
+ingest add run_dir/"""
+
+
+def page() -> None:
+    """The page."""
+    st.title("Memory")
+    picked: list[str] = st.session_state["runs"]
+    run_picker.question("What held the device's memory, and when?", picked)
+    if not picked:
+        run_picker.ask_for_runs()
+        return
+    incomplete_runs.warn(picked)
+    recompiled.warn(picked)
+    devices = device_memory.devices_of(picked)
+    if not devices:
+        _nothing(picked)
+    elif len(picked) > 1:
+        comparison.show(picked, devices)
+    else:
+        _run(device_memory.pick(devices))
+
+
+def _run(device: MemoryDevice) -> None:
+    device_memory.figures(device)
+    _warnings(device)
+    errors.show(device)
+    levels = curve.levels_of(device)
+    _limits(device, levels)
+    axis, level = curve.controls(device, levels)
+    moment = chosen_moment.moment_of(device)
+    if device.has_history:
+        curve.show(device, axis, level, moment)
+    state.show(device, level if levels else None, moment)
+    reports.show(device)
+
+
+def _warnings(device: MemoryDevice) -> None:
+    said = [text for text in device_memory.warnings(device) if not SAID_BELOW.search(text)]
+    for warning in said[:MOST_WARNINGS]:
+        text = formatting.literal(formatting.clipped(warning, 400))
+        st.warning(text, icon=":material/running_with_errors:")
+    if len(said) > MOST_WARNINGS:
+        st.caption(f"And {len(said) - MOST_WARNINGS:,} more warnings: see the page Runs.")
+
+
+def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
+    """What the file does not say, so that what is missing below is no surprise."""
+    if not device.has_history:
+        st.info(
+            "The snapshot has no history: only its state is known. Call "
+            "`torch.cuda.memory._record_memory_history()` before the code in question to have one.",
+            icon=":material/history_toggle_off:",
+        )
+    elif device.origin == "timeline":
+        st.info(
+            "A memory timeline has categories only: neither lines of code nor addresses.",
+            icon=":material/category:",
+        )
+    elif not device.elements:
+        st.info(
+            "No addresses were recorded, so that allocations cannot be followed: the curve is "
+            "known, but not what held the memory. Profiles of PyTorch 2 have addresses.",
+            icon=":material/location_off:",
+        )
+    elif device.device == "cpu" and device.origin == "trace":
+        st.caption("The memory of the CPU, as the profiler recorded it.")
+    if device.has_history and device.elements and not levels:
+        st.caption("No stacks, operators, modules or categories were recorded for allocations.")
+
+
+def _nothing(picked: Sequence[str]) -> None:
+    """How to record memory, for runs that have none."""
+    those = "This run has" if len(picked) == 1 else "These runs have"
+    st.info(f"{those} no memory data.", icon=":material/memory_alt:")
+    st.markdown(
+        "Record the history of the CUDA allocator beside the trace: the activity `MEM`, which "
+        "`capture flux`, `capture sd3` and `capture diffusers` take too."
+    )
+    st.code(CAPTURE, language="bash")
+    st.markdown(
+        "In your own code: `torch.profiler.profile(profile_memory=True, with_stack=True)`, which "
+        "works on a CPU too, or a snapshot, which knows each allocation's stack and the segments:"
+    )
+    st.code(
+        "torch.cuda.memory._record_memory_history()\n"
+        "...  # the code in question\n"
+        'torch.cuda.memory._dump_snapshot("run_dir/memory.pickle")',
+        language="python",
+    )

@@ -1,0 +1,165 @@
+"""The segments that the allocator held of a device, drawn to scale with what was in them."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory.chosen_moment import Moment
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import charts, colours, formatting, show_sql, tables
+
+MOST_SEGMENTS = 600
+MOST_PIECES = 1_200
+MOST_ROWS = 26  # of segments drawn side by side
+GAP = 1 / 500  # of a row's width, between two segments
+ROW_HEIGHT = 17
+NAME_WIDTH = 100  # characters in tooltips
+SIDE = 150
+MEANINGS = {
+    "allocated": "allocated",
+    "pending": "waiting to be freed",
+    "stranded": "free, but stranded: beside allocations, cannot be given back",
+    "free": "free: the whole segment can be given back",
+}
+
+
+@st.fragment
+def show(device: MemoryDevice, moment: Moment) -> None:
+    """The segments, the largest first; a word where none are known."""
+    if device.origin != "snapshot":
+        return
+    query = select(
+        "segment, segment_address, segment_bytes, offset_bytes, bytes, state, pieces, site, "
+        "is_replayed",
+        "memory_map",
+        arguments=[*device.place, moment.ordinal, MOST_SEGMENTS, MOST_PIECES],
+        order_by="segment, offset_bytes",
+    )
+    st.subheader("Segments", anchor=False)
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("The allocator held no segment of the device at that moment.")
+        return
+    st.markdown(_figures(frame))
+    rows = packed(frame)
+    present = [state for state in MEANINGS if state in set(frame["state"])]
+    charts.legend({MEANINGS[state]: colours.STATES[state] for state in present})
+    _draw(frame, rows)
+    with st.container(horizontal=True):
+        show_sql.show(query, "segments")
+        tables.downloads(query, f"{device.run}-segments", "segments")
+    st.caption(_said(frame))
+
+
+def packed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Where each segment is drawn: its row, and its place in it, bytes.
+
+    Each goes into the first row that has room for it, the largest first. A row is as wide as the
+    largest segment, or wider, so that they fit into about MOST_ROWS.
+    """
+    segments = frame.drop_duplicates("segment")[["segment", "segment_bytes"]]
+    width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MOST_ROWS)
+    used: list[float] = []
+    places = []
+    for segment in segments.itertuples():
+        size = int(segment.segment_bytes)
+        row = next((at for at, end in enumerate(used) if end + size <= width * 1.05), len(used))
+        if row == len(used):
+            used.append(0.0)
+        places.append((segment.segment, size, row, used[row]))
+        used[row] += size + width * GAP
+    return pd.DataFrame(places, columns=["segment", "segment_bytes", "row", "place"])
+
+
+def _figures(frame: pd.DataFrame) -> str:
+    segments = frame["segment"].nunique()
+    sums = frame.groupby("state")["bytes"].sum()
+    said = [f"**{formatting.counted(segments, 'segment')}**"]
+    if "stranded" in sums:
+        said.append(f"**{formatting.size(sums['stranded'])}** stranded between allocations")
+    if "free" in sums:
+        said.append(f"**{formatting.size(sums['free'])}** in segments that can be given back")
+    return ", ".join(said) + "."
+
+
+def _said(frame: pd.DataFrame) -> str:
+    said = ["To scale: each row holds as many segments as fit, the largest first."]
+    if frame["segment"].nunique() == MOST_SEGMENTS:
+        said.append(f"Only the {MOST_SEGMENTS} largest are drawn.")
+    if (frame["pieces"] > 1).any():
+        said.append(
+            f"The {MOST_PIECES:,} largest pieces are drawn singly; smaller neighbours together, by "
+            "state."
+        )
+    if frame["is_replayed"].any():
+        said.append(
+            "Replayed from the allocator's actions: what rounding adds to an allocation counts as "
+            "free."
+        )
+    return " ".join(said)
+
+
+def _draw(frame: pd.DataFrame, places: pd.DataFrame) -> None:
+    labels = {row: _label(group) for row, group in places.groupby("row")}
+    drawn = frame.merge(places[["segment", "row", "place"]], on="segment")
+    size, unit = charts.size_axis(places["place"].max() + places["segment_bytes"].max())
+    start = drawn["place"] + drawn["offset_bytes"]
+    address = drawn["segment_address"].map(int) + drawn["offset_bytes"].map(int)
+    chart_rows = pd.DataFrame(
+        {
+            "from": start / size,
+            "to": (start + drawn["bytes"]) / size,
+            "row": drawn["row"],
+            "colour": drawn["state"].map(colours.STATES),
+            "state": drawn["state"].map(MEANINGS),
+            "size": drawn["bytes"].map(formatting.size),
+            "address": address.map(formatting.address),
+            "site": [
+                formatting.clipped(site, NAME_WIDTH) if isinstance(site, str) else formatting.NONE
+                for site in drawn["site"]
+            ],
+            "pieces": drawn["pieces"],
+            "segment": [
+                f"{formatting.size(row.segment_bytes)} at {formatting.address(row.segment_address)}"
+                for row in drawn.itertuples()
+            ],
+        }
+    )
+    texts = " : ".join(f"datum.value == {row} ? {text!r}" for row, text in labels.items())
+    chart = (
+        alt.Chart(chart_rows)
+        .mark_bar(height={"band": 0.86})
+        .encode(
+            x=alt.X("from:Q", title=unit, scale=alt.Scale(nice=False, padding=0)),
+            x2="to:Q",
+            y=alt.Y(
+                "row:O",
+                title=None,
+                axis=alt.Axis(
+                    labelExpr=f"{texts} : ''",
+                    minExtent=SIDE,
+                    maxExtent=SIDE,
+                    labelLimit=SIDE - 16,
+                    labelOverlap=False,
+                    labelFlush=False,
+                ),
+            ),
+            color=alt.Color("colour:N", scale=None),
+            tooltip=["size:N", "state:N", "site:N", "address:N", "pieces:Q", "segment:N"],
+        )
+        .properties(height=ROW_HEIGHT * len(labels) + charts.AXIS_HEIGHT)
+    )
+    st.altair_chart(chart, alt="Segments of device memory, with what is in them, to scale")
+
+
+def _label(group: pd.DataFrame) -> str:
+    """Of a row: how many segments of which sizes."""
+    largest, smallest = (
+        formatting.size(value)
+        for value in (group["segment_bytes"].max(), group["segment_bytes"].min())
+    )
+    if largest == smallest:
+        return largest if len(group) == 1 else f"{len(group)} × {largest}"
+    return f"{len(group)}: {largest} to {smallest}"

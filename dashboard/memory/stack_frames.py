@@ -1,0 +1,62 @@
+"""A stack, frame by frame."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import select
+from dashboard.widgets import formatting, show_sql, tables
+
+UNKNOWN = {"", "??"}
+OWN = "your own"
+WIDTHS = {"depth": 40, "of": 90, "name": 330}
+
+
+def show(run: str, stack: int, key: str = "stack") -> None:
+    """All frames of a stack, innermost first."""
+    query = select(
+        "depth, name, filename, line, is_python, is_library",
+        "stack_frames",
+        {"run_id": run, "stack_id": stack},
+        order_by="depth",
+    )
+    frame = data.rows(query)
+    st.markdown(f"**Its stack, innermost first: {formatting.counted(len(frame), 'frame')}**")
+    shown = pd.DataFrame(
+        {
+            "depth": frame["depth"],
+            "of": [_owner(row) for row in frame.itertuples()],
+            "name": frame["name"],
+            "filename": [_place(row) for row in frame.itertuples()],
+        }
+    )
+    tables.show(
+        shown,
+        "stack_frames",
+        key=f"{key}-{run}-{stack}",
+        widths=WIDTHS,
+        labels={"depth": "#", "of": "code of", "name": "function", "filename": "line"},
+    )
+    own = shown[shown["of"] == OWN]
+    if not own.empty:
+        first = own.iloc[0]
+        place = formatting.literal(formatting.clipped(str(first["filename"]), 160))
+        st.caption(f"Your own code comes first at #{first['depth']}: {place}")
+    with st.container(horizontal=True):
+        show_sql.show(query, "stack")
+        tables.downloads(query, f"{run}-stack-{stack}", key)
+
+
+def _owner(row: Any) -> str:
+    """Whose line it is, so that one's own stand out."""
+    if not row.is_python:
+        return "C++"
+    return "a library" if row.is_library else OWN
+
+
+def _place(row: Any) -> str | None:
+    if formatting.missing(row.filename) or row.filename in UNKNOWN:
+        return None
+    return row.filename if formatting.missing(row.line) else f"{row.filename}:{row.line:.0f}"

@@ -1,0 +1,160 @@
+"""What held the memory at the chosen moment: its holders, their allocations, one's stack."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import data, run_picker
+from dashboard.memory import chosen_moment, segments, stack_frames
+from dashboard.memory.chosen_moment import Moment
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import formatting, show_sql, tables
+
+MOST_HOLDERS = 1_000
+WIDE = 262  # pixels of a line of code
+MOST_ALLOCATIONS = 200
+HOLDERS = {"site": "line of code", "op": "operator"}
+EXPLAINED = {
+    "(before the trace)": "**(before the trace)**: allocated before the recording, freed in it.",
+    "(no stack)": "**(no stack)**: no stack was recorded, as for memory that libraries take, or "
+    "that was there before the recording and never freed in it.",
+    "(no operator)": "**(no operator)**: allocated outside of any operator.",
+    "(no module)": "**(no module)**: allocated outside of any nn.Module.",
+}
+
+
+def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
+    """All that is about the moment; without a level, only how much it was."""
+    when = chosen_moment.name(device, moment)
+    st.subheader(f"What held the memory {when}", anchor=False)
+    if device.has_history:
+        chosen_moment.buttons(device, moment)
+    st.markdown(_figures(device, moment))
+    if level is None:
+        if device.origin != "snapshot":
+            st.caption("Not known: no allocation can be followed.")
+    else:
+        _holders(device, level, moment)
+    segments.show(device, moment)
+
+
+def _figures(device: MemoryDevice, moment: Moment) -> str:
+    said = f"**{formatting.size(moment.used_bytes)}** in use"
+    if moment.reserved_bytes is None:
+        return said
+    said += f" of **{formatting.size(moment.reserved_bytes)}** reserved"
+    if not device.has_history:  # the figures above say what is unused
+        return f"{said}."
+    free = max(moment.reserved_bytes - moment.used_bytes, 0)
+    return f"{said}; **{formatting.size(free)}** of it not in use."
+
+
+@st.fragment
+def _holders(device: MemoryDevice, level: str, moment: Moment) -> None:
+    """The ranking; ticking one lists its allocations, and ticking one of these its stack."""
+    query = select(
+        "name, bytes, percent, elements",
+        "memory_sites_at",
+        {"level": level},
+        arguments=[*device.place, moment.ordinal],
+        order_by="bytes DESC, name",
+        limit=MOST_HOLDERS,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("Nothing was allocated.")
+        return
+    names = list(frame["name"])
+    asked = st.query_params.get("holder")
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        rows = tables.show(
+            frame,
+            "memory_sites",
+            key=f"holders-{device.key}-{level}-{moment.ordinal}",
+            labels={"name": HOLDERS.get(level, level), "elements": "allocations"},
+            widths={"name": WIDE},
+            select="single-row" if device.elements else None,
+            selected=[names.index(asked)] if asked in names else [],
+        )
+        with st.container(horizontal=True):
+            show_sql.show(query, "holders")
+            tables.downloads(query, f"{device.run}-memory-by-{level}", "holders")
+        for name in names:
+            if name in EXPLAINED:
+                st.caption(EXPLAINED[name])
+    chosen = names[rows[0]] if rows else None
+    run_picker.remember("holder", chosen)
+    stack = None
+    with right:
+        if chosen is not None:
+            stack = _allocations(device, level, chosen, moment)
+        elif device.elements:
+            st.caption("Tick a row to see its allocations and where they were made.")
+    if stack is not None:
+        stack_frames.show(device.run, stack)
+
+
+def _allocations(device: MemoryDevice, level: str, holder: str, moment: Moment) -> int | None:
+    """The largest allocations of a holder; the stack of the one ticked."""
+    query = select(
+        "bytes, from_ns, life_ns, state, step, op, module, category, birth_ordinal, "
+        "death_ordinal, address, element_id, stack_id",
+        "memory_allocations",
+        arguments=[*device.place, level, holder, moment.ordinal],
+        order_by="bytes DESC, element_id",
+        limit=MOST_ALLOCATIONS,
+    )
+    frame = data.rows(query)
+    heading = formatting.literal(formatting.clipped(holder, 100))
+    st.markdown(f"**Allocations of {heading}**")
+    if frame.empty:
+        st.caption(
+            "Not known one by one: they were there when the recording began, and not freed in it."
+        )
+        return None
+    shown = frame.rename(columns={"life_ns": "lived"}).assign(
+        lived=[_life(row) for row in frame.itertuples()],
+        address=[formatting.address(value) for value in frame["address"]],
+    )
+    empty = [name for name in shown if shown[name].map(formatting.missing).all()]
+    same = [level] if level in shown else []
+    if (shown["state"] == "allocated").all():
+        same.append("state")
+    ids = list(frame["element_id"])
+    asked = st.query_params.get("allocation")
+    places = [place for place, element in enumerate(ids) if str(element) == asked]
+    rows = tables.show(
+        shown,
+        "memory_elements",
+        key=f"allocations-{device.key}-{level}-{holder}-{moment.ordinal}",
+        hidden=[*dict.fromkeys([*empty, *same, "stack_id", "element_id"])],
+        labels={"birth_ordinal": "from action", "death_ordinal": "to action"},
+        select="single-row",
+        selected=places,
+    )
+    with st.container(horizontal=True):
+        show_sql.show(query, "allocations")
+        tables.downloads(query, f"{device.run}-allocations", "allocations")
+    if len(frame) == MOST_ALLOCATIONS:
+        st.caption(f"The {MOST_ALLOCATIONS} largest.")
+    run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)
+    if not rows:
+        if frame["stack_id"].notna().any():
+            st.caption("Tick one to see its stack.")
+        return None
+    stack = frame["stack_id"].iloc[rows[0]]
+    if formatting.missing(stack):
+        st.caption("No stack was recorded for it.")
+        return None
+    return int(stack)
+
+
+def _life(row: Any) -> str:
+    """How long an allocation lived, in words where an end of it is not known."""
+    if not formatting.missing(row.life_ns):
+        return formatting.duration(row.life_ns)
+    if formatting.missing(row.death_ordinal):
+        return "to the end"
+    return "from before" if formatting.missing(row.from_ns) else formatting.NONE

@@ -1,0 +1,117 @@
+"""Which runs, and which device of them, the pages are about: in the sidebar and in the URL."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import Scalar, select
+from dashboard.widgets import formatting
+
+RUN_KEY = "run"
+ALL_DEVICES = "all devices"
+LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a rank."""
+
+    rank: int
+    device: int | None
+
+    @property
+    def label(self) -> str:
+        """As in the picker and in the URL."""
+        return f"rank {self.rank} device {'?' if self.device is None else self.device}"
+
+    def where(self) -> dict[str, Scalar]:
+        """The conditions that a view's row is about this device."""
+        return {"rank": self.rank, "device": self.device}
+
+
+def pick_runs(run_ids: Sequence[str]) -> list[str]:
+    """The picker in the sidebar; says which runs of the URL are not in the store."""
+    asked = list(st.query_params.get_all(RUN_KEY))
+    if RUN_KEY in st.session_state:  # a run may have been removed since
+        asked += st.session_state[RUN_KEY]
+        st.session_state[RUN_KEY] = [run for run in st.session_state[RUN_KEY] if run in run_ids]
+    elif len(run_ids) == 1 and not asked:
+        st.session_state[RUN_KEY] = list(run_ids)
+    unknown = dict.fromkeys(run for run in asked if run and run not in run_ids)
+    if unknown:
+        st.session_state["unknown_runs"] = list(unknown)
+    picked = st.multiselect(
+        "Runs",
+        run_ids,
+        key=RUN_KEY,
+        bind="query-params",
+        placeholder="Pick one or several",
+        help="Newest first. The pages are about these runs; the address carries them.",
+        on_change=lambda: st.session_state.pop("unknown_runs", None),
+    )
+    return [str(run) for run in picked]
+
+
+def search(placeholder: str, key: str = "q") -> str:
+    """A box for text to look for; the URL carries it under `key`."""
+    text = st.text_input(
+        "Search", key=key, bind="query-params", placeholder=placeholder, icon=":material/search:"
+    )
+    return text or ""
+
+
+def remember(key: str, value: str | None) -> None:
+    """Puts what was ticked into the URL, or takes it out; too long a value stays out."""
+    if value is not None and len(value) <= LONGEST_VALUE:
+        if st.query_params.get(key) != value:
+            st.query_params[key] = value
+    elif key in st.query_params:
+        del st.query_params[key]
+
+
+def say_unknown() -> None:
+    """A warning about runs that the URL names and the store does not hold."""
+    for run in st.session_state.get("unknown_runs", []):
+        st.warning(
+            f"There is no run **{formatting.literal(formatting.clipped(run, 120))}** in this "
+            "store: it was removed, or the link is of another store.",
+            icon=":material/search_off:",
+        )
+
+
+def question(text: str, runs: Sequence[str]) -> None:
+    """What the page answers, and of which runs."""
+    names = ", ".join(f"**{formatting.literal(run)}**" for run in runs[:3])
+    more = f" and {len(runs) - 3:,} more" if len(runs) > 3 else ""
+    st.caption(f"{text}  \n{names}{more}" if runs else text)
+
+
+def ask_for_runs() -> None:
+    """What to say on a page that needs a run and has none."""
+    st.info(
+        "Pick a run in the list on the left, or on the page Runs.", icon=":material/arrow_back:"
+    )
+    st.page_link(st.session_state["pages"]["runs"], label="Runs", icon=":material/list:")
+
+
+def devices_of(runs: Sequence[str]) -> list[Device]:
+    """The devices of the runs, by rank and number."""
+    frame = data.rows(
+        select("DISTINCT rank, device", "device_totals", {"run_id": runs}, order_by="rank, device")
+    )
+    return [
+        Device(int(rank), None if formatting.missing(device) else int(device))
+        for rank, device in frame.itertuples(index=False)
+    ]
+
+
+def pick_device(devices: Sequence[Device], with_all: bool) -> Device | None:
+    """One of the devices; None for all of them. Asks only where there is a choice."""
+    if len(devices) == 1:
+        return devices[0]
+    options = {device.label: device for device in devices}
+    choices = [ALL_DEVICES, *options] if with_all else list(options)
+    chosen = st.selectbox("Rank and device", choices, key="device", bind="query-params", width=260)
+    return options.get(str(chosen))

@@ -1,0 +1,62 @@
+"""The files of the picked runs: what was read of each, and what could not be."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import select
+from dashboard.widgets import show_sql, tables
+
+OTHERS = {  # phases of the trace format, as `sources.other` counts them, in words
+    "phase M": "metadata",
+    "phase i": "instants",
+    "phase I": "instants (older format)",
+    "phase s": "flow starts",
+    "phase t": "flow steps",
+    "phase f": "flow ends",
+    "phase C": "counters",
+}
+
+
+def show(runs: Sequence[str]) -> None:
+    """A table of the files, what went wrong first."""
+    st.subheader("Files", anchor=False)
+    st.caption(
+        "What each run was read from. Every event in a file is a row of `events` (complete events, "
+        "which took time) or of `other_events`, or counted as dropped."
+    )
+    query = select(
+        "parse_filename(path) AS file, status, warnings, run_id, kind, rank, bytes, events, "
+        "complete, other, dropped, path",
+        "sources",
+        {"run_id": runs},
+        order_by="run_id, source_id",
+    )
+    frame = data.rows(query)
+    frame = frame.assign(
+        warnings=["; ".join(said) or None for said in frame["warnings"]],
+        other=[_counts(counts) for counts in frame["other"]],
+        dropped=[_counts(counts) for counts in frame["dropped"]],
+    )
+    empty = [column for column in frame.columns if frame[column].isna().all()]
+    tables.show(
+        frame,
+        "sources",
+        key="sources",
+        hidden=[*empty, *(["run_id"] if len(runs) == 1 else [])],
+        labels={
+            "run_id": "run",
+            "bytes": "size",
+            "events": "events in file",
+            "complete": "complete events",
+            "other": "other events",
+        },
+    )
+    show_sql.show(query)
+
+
+def _counts(counts: dict[str, int] | None) -> str | None:
+    """What there is of each, the most first; None where there is nothing."""
+    ordered = sorted((counts or {}).items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{n:,} {OTHERS.get(what, what)}" for what, n in ordered) or None

@@ -1,0 +1,140 @@
+"""Page SQL: a read-only console over the tables and views."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.sql import results, schema
+from dashboard.widgets import formatting
+
+EXAMPLES = {
+    "Runs with the most idle time": """\
+SELECT run_id, device_name, span_ns / 1e6 AS span_ms, bubble_percent
+FROM run_overview
+ORDER BY bubble_percent DESC NULLS LAST""",
+    "Kernels that took most time, in all runs": """\
+SELECT kernel, count(DISTINCT run_id) AS runs, sum(calls) AS calls, sum(device_ns) / 1e6 AS ms
+FROM kernel_ranking
+WHERE kernel <> 'bubble'
+GROUP BY kernel
+ORDER BY ms DESC
+LIMIT 20""",
+    "What the host did in the longest gaps": """\
+SELECT run_id, cause, dur_ns / 1e6 AS ms, host_op, host_frame
+FROM bubbles
+ORDER BY dur_ns DESC
+LIMIT 20""",
+    "Launches that the device waited for": """\
+SELECT run_id, host_op, count(*) AS gaps, sum(dur_ns) / 1e6 AS lost_ms,
+    median(launch_delay_ns) / 1e3 AS median_delay_us
+FROM bubbles
+WHERE cause = 'host'
+GROUP BY run_id, host_op
+ORDER BY lost_ms DESC
+LIMIT 20""",
+    "Files, the damaged and odd ones first": """\
+SELECT status, warnings, dropped, run_id, path
+FROM sources
+ORDER BY status IN ('failed', 'truncated') DESC, len(warnings) DESC, run_id, path""",
+    "Instants, flows, counters": """\
+SELECT run_id, phase, category, name, count(*) AS events
+FROM other_events
+GROUP BY ALL
+ORDER BY events DESC
+LIMIT 20""",
+}
+FIRST = next(iter(EXAMPLES.values()))
+LONGEST_ERROR = 2_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a query, kept until there is another: other widgets draw the page again."""
+
+    query: str
+    store_state: str
+    result: ingest.Result | None = None
+    shown: pd.DataFrame | None = None
+    error: str = ""
+
+
+def page() -> None:
+    """The page."""
+    st.title("SQL")
+    console = data.console()
+    st.caption(
+        f"Ask the store anything. Read-only; a query may take {console.seconds:g} s and return "
+        f"{console.rows:,} rows or {formatting.size(console.size)}."
+    )
+    editor, side = st.columns([5, 2], gap="medium")
+    with side:
+        schema.browser()
+    with editor:
+        text, again = _editor()
+        answer = _answer(console, text, again)
+        if answer.result is None or answer.shown is None:
+            _say(answer.error)
+        else:
+            results.show(answer.result, answer.shown)
+
+
+def _editor() -> tuple[str, bool]:
+    """The query, and whether it is to be run even if it is the one that ran last."""
+
+    def take_example() -> None:
+        if chosen := st.session_state["example"]:
+            st.session_state["sql"] = EXAMPLES[chosen]
+        st.session_state["example"] = None
+
+    if "sql" not in st.session_state and "sql" not in st.query_params:
+        st.session_state["sql"] = FIRST
+    text = st.text_area(
+        "Query",
+        key="sql",
+        bind="query-params",
+        height=190,
+        label_visibility="collapsed",
+        placeholder="SELECT … FROM op_ranking WHERE …",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        again = st.button(
+            "Run", type="primary", icon=":material/play_arrow:", help="Or Ctrl+Enter."
+        )
+        st.selectbox(
+            "Examples",
+            list(EXAMPLES),
+            index=None,
+            key="example",
+            on_change=take_example,
+            placeholder="Examples",
+            label_visibility="collapsed",
+            width=320,
+        )
+    return text or "", again
+
+
+def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
+    state = str(st.session_state["store_state"])
+    kept: Answer | None = st.session_state.get("answer")
+    if kept and not again and (kept.query, kept.store_state) == (text, state):
+        return kept
+    with st.spinner("Running …", show_time=True):
+        try:
+            result = console.query(text)
+            answer = Answer(text, state, result, results.on_screen(result))
+        except ingest.QueryError as error:
+            answer = Answer(text, state, error=str(error))
+        st.session_state["answer"] = answer
+    return answer
+
+
+def _say(error: str) -> None:
+    if "\n" in error:  # the database's own words point at a place in the query
+        st.error("That is no valid query.", icon=":material/error:")
+        st.code(error[:LONGEST_ERROR], language=None, wrap_lines=True)
+    else:
+        message = formatting.clipped(error, LONGEST_ERROR)
+        st.error(formatting.literal(message), icon=":material/block:")

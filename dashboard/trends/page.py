@@ -1,0 +1,197 @@
+"""Page Trends: how the figures of the runs changed over time."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, run_picker
+from dashboard.query import inline, select
+from dashboard.trends import chart, run_detail
+from dashboard.trends.chart import label, written
+from dashboard.widgets import formatting, show_sql, tables
+
+FIRST_FIGURES = ["wall", "busy", "bubble"]
+MOST_FIGURES = 6
+MOST_POINTS = 4_000  # of all charts together: what a browser draws without delay
+AT = "at"  # in the address: the run whose point was clicked
+FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
+
+
+def page() -> None:
+    """The page."""
+    st.title("Trends")
+    st.caption("How did the runs' figures change over time, and from which run on?")
+    where = _filters()
+    figures = _pick_figures()
+    if not figures:
+        st.info("Pick a figure above.", icon=":material/arrow_upward:")
+        return
+    query = select(
+        "run_id, name, model, mode, device_name, started_at, figure, unit, value, before_median, "
+        "from_median, change_percent, change_point",
+        "trend",
+        {**where, "figure": figures},
+        order_by="started_at, run_id",
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        _nothing(bool(where))
+        return
+    frame = chart.with_series(frame)
+    _answer(frame)
+    at = st.query_params.get(AT)
+    if at in set(frame["run_id"]):
+        run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
+    _charts(_latest(frame), figures, at)
+    with st.container(horizontal=True):
+        show_sql.show(query)
+        tables.downloads(query, "trend", "trend")
+    _changes(frame[frame["change_point"]])
+
+
+def _listed() -> pd.DataFrame:
+    """What the runs of the store are told apart by."""
+    columns = "run_id, model, mode, device_name, map_entries(tags) AS tags"
+    return data.rows(select(columns, "run_overview", order_by="run_id"))
+
+
+def _filters() -> dict[str, Any]:
+    """Conditions by model, mode, device and tag, of what the store holds."""
+    listed = _listed()
+    tags = {f"{tag['key']}={tag['value']}": tag for entries in listed["tags"] for tag in entries}
+    choices = {key: sorted(tags if key == "tagged" else {*listed[key].dropna()}) for key in FILTERS}
+    offered = {key: values for key, values in choices.items() if values}
+    where: dict[str, Any] = {}
+    places = st.columns(max(2, len(offered)))
+    for place, (key, values) in zip(places, offered.items(), strict=False):
+        with place:
+            chosen = st.selectbox(
+                FILTERS[key], values, index=None, key=key, bind="query-params", placeholder="any"
+            )
+        if chosen is not None and key == "tagged":
+            where[f"tags[{inline(tags[chosen]['key'])}]"] = tags[chosen]["value"]
+        elif chosen is not None:
+            where[key] = chosen
+    return where
+
+
+def _pick_figures() -> list[str]:
+    """The figures to draw, as listed by the view for any one run."""
+    any_run = str(_listed()["run_id"][0])
+    listed = select(
+        "DISTINCT figure, position", "step_figures", {"run_id": any_run}, order_by="position"
+    )
+    known = list(data.rows(listed)["figure"]) or FIRST_FIGURES
+    return st.multiselect(
+        "Figures",
+        known,
+        default=FIRST_FIGURES,
+        key="figure",
+        bind="query-params",
+        max_selections=MOST_FIGURES,
+        help="Of a step, on the slowest device of each run; a run without a device counts with "
+        "its host.",
+    )
+
+
+def _nothing(filtered: bool) -> None:
+    if filtered:
+        st.info(
+            "No run with these figures fits; take a filter away, or pick another figure.",
+            icon=":material/search_off:",
+        )
+    else:
+        st.info("No run here has these figures: they come from traces.", icon=":material/info:")
+
+
+def _answer(frame: pd.DataFrame) -> None:
+    """How many runs and changes there are, and the latest change."""
+    runs, series = frame["run_id"].nunique(), frame["series"].nunique()
+    changes = frame[frame["change_point"]]
+    with st.container(horizontal=True):
+        st.metric("Runs", formatting.count(runs))
+        st.metric("Series", formatting.count(series), help=chart.SERIES)
+        st.metric("Change points", formatting.count(len(changes)), help=chart.CHANGE)
+        if not changes.empty:
+            last = changes.iloc[-1]
+            st.metric(
+                f"Last: {label(last['figure'])}",
+                written(last["from_median"], last["unit"]),
+                chart.change(last["change_percent"]),
+                delta_color="off",
+                delta_arrow="off",
+                help=f"{formatting.literal(last['series'])}, from "
+                f"{formatting.moment(last['started_at'])} on",
+            )
+    if runs > 1 and series == runs:
+        st.info(
+            "Each run is a series of its own. Runs of one model follow each other here: name it, "
+            "with `ingest add --model`, or in `run.json`.",
+            icon=":material/timeline:",
+        )
+
+
+def _latest(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that a browser can draw: of too many the latest."""
+    if len(frame) <= MOST_POINTS:
+        return frame
+    st.caption(f"The latest {MOST_POINTS:,} of {len(frame):,} points; downloads have all of them.")
+    return frame.tail(MOST_POINTS)
+
+
+def _charts(frame: pd.DataFrame, figures: list[str], at: str | None) -> None:
+    """A chart for each figure, all on one axis of time."""
+    st.caption("Click near a point to open its run, or to compare it.")
+    chart.legend(frame)
+    for figure in figures:
+        rows = frame[frame["figure"] == figure]
+        if rows.empty:
+            st.caption(f"{label(figure)}: not known of these runs.")
+            continue
+        chart.draw(rows, frame, at, lambda run: run_picker.remember(AT, run))
+
+
+def _changes(changes: pd.DataFrame) -> None:
+    """The runs from which on a figure is another one, the latest first."""
+    st.subheader("Change points", anchor=False)
+    if changes.empty:
+        st.caption(f"None. {chart.CHANGE}")
+        return
+    changes = changes.iloc[::-1]
+    shown = pd.DataFrame(
+        {
+            "started_at": changes["started_at"],
+            "figure": changes["figure"].map(label),
+            "medians_from_to": [
+                f"{written(before, unit)} → {written(after, unit)}"
+                for before, after, unit in zip(
+                    changes["before_median"], changes["from_median"], changes["unit"], strict=True
+                )
+            ],
+            "change_percent": changes["change_percent"],
+            "run_id": changes["run_id"],
+            "series": changes["series"],
+        }
+    )
+    runs = list(changes["run_id"])
+
+    def open_run() -> None:
+        if rows := st.session_state["changes"]["selection"]["rows"]:
+            run_picker.remember(AT, runs[rows[0]])
+
+    tables.show(
+        shown,
+        "trend",
+        key="changes",
+        select="single-row",
+        on_select=open_run,
+        labels={
+            "run_id": "first run",
+            "started_at": "since",
+            "medians_from_to": "medians",
+            "change_percent": "change",
+        },
+        widths={"figure": 110, "medians_from_to": 140, "run_id": 230, "series": 200},
+    )
+    st.caption(f"Tick one to open its run above. {chart.CHANGE}")

@@ -1,0 +1,81 @@
+"""The run of a point that was clicked: its figures against the run before, and ways on."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.trends import chart
+from dashboard.widgets import formatting
+
+
+def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
+    """A card; `frame` has the rows of view `trend` with their series."""
+    own = frame[frame["run_id"] == run]
+    series = frame[frame["series"] == own["series"].iloc[0]]
+    runs = list(dict.fromkeys(series["run_id"]))
+    place = runs.index(run)
+    previous = runs[place - 1] if place else None
+    before = series[series["run_id"] == previous].set_index("figure")["value"]
+    with st.container(border=True, key="trend-run"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"**{formatting.literal(run)}**  \n{formatting.literal(own['series'].iloc[0])}, "
+                f"{formatting.moment(own['started_at'].iloc[0])}"
+            )
+            st.button("Close", icon=":material/close:", on_click=close, type="tertiary")
+        with st.container(horizontal=True):
+            for row in own.itertuples():
+                _metric(row, before.get(row.figure))
+        _links(run, previous, frame)
+
+
+def _metric(row: Any, before: float | None) -> None:
+    """The figure, and how far it is from that of the run before."""
+    percent = 100 * (row.value - before) / abs(before) if before else None
+    st.metric(
+        chart.label(row.figure),
+        chart.written(row.value, row.unit),
+        None if percent is None else f"{chart.change(percent)} against the run before",
+        delta_color="off",
+        delta_arrow="off",
+    )
+
+
+def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:
+    pages = st.session_state["pages"]
+    others = [other for other in dict.fromkeys(frame["run_id"][::-1]) if other != run]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for page, icon in (("runs", "list"), ("operators", "bar_chart"), ("advice", "lightbulb")):
+            st.page_link(
+                pages[page],
+                label=pages[page].title,
+                icon=f":material/{icon}:",
+                query_params={"run": run},
+            )
+        if previous:
+            _compare("Compare with the run before", previous, run)
+    if others:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            base = st.selectbox(
+                "Base to compare with",
+                others,
+                index=None,
+                key="against",
+                bind="query-params",
+                placeholder="Pick a run",
+                width=420,
+            )
+            if base:
+                _compare("Compare with this base", str(base), run)
+
+
+def _compare(label: str, base: str, other: str) -> None:
+    """A link to page Compare."""
+    st.page_link(
+        st.session_state["pages"]["compare"],
+        label=label,
+        icon=":material/compare_arrows:",
+        query_params={"base": base, "other": other},
+    )

@@ -1,0 +1,174 @@
+"""Bar charts, each from a view's rows."""
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.widgets import colours, formatting
+
+BAR_HEIGHT = 24
+AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars
+TOOLTIP_WIDTH = 300  # characters
+LABEL_WIDTH = 40
+LABEL_PIXELS = 230
+SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;"
+
+
+def colour_scale(parts: list[str]) -> alt.Scale:
+    """The scale for the parts' labels."""
+    return alt.Scale(
+        domain=[colours.label(part) for part in parts],
+        range=[colours.PARTS[part] for part in parts],
+    )
+
+
+def coloured(parts: set[str]) -> Any:
+    """The colour channel for a field `label`; `legend` says what the colours mean."""
+    return alt.Color("label:N", scale=colour_scale(colours.order(parts)), legend=None)
+
+
+def legend(colour_of: Mapping[str, str]) -> None:
+    """What each colour means, in a line above a chart that breaks where the page is narrow."""
+    items = "".join(
+        f'<span style="white-space:nowrap"><i style="{SWATCH}background:{colour}"></i>'
+        f"{html.escape(meaning)}</span>"
+        for meaning, colour in colour_of.items()
+    )
+    st.html(
+        '<div style="display:flex;flex-wrap:wrap;gap:0 1rem;font-size:0.875rem">' + items + "</div>"
+    )
+
+
+def legend_of(parts: set[str]) -> None:
+    """The legend for parts of time, in their order."""
+    legend({colours.label(part): colours.PARTS[part] for part in colours.order(parts)})
+
+
+def duration_axis(longest_ns: float) -> tuple[float, str]:
+    """The divisor and unit that suit durations up to the longest."""
+    for factor, unit in reversed(formatting.DURATIONS):
+        if longest_ns >= 2 * factor:
+            return factor, unit
+    return formatting.DURATIONS[0]
+
+
+def size_axis(most: float) -> tuple[float, str]:
+    """The divisor and unit that suit sizes up to the largest, bytes."""
+    for factor, unit in formatting.SIZES:
+        if most >= factor:
+            return factor, unit
+    return 1, "bytes"
+
+
+def ink() -> str:
+    """The colour of lines and text on the theme's background."""
+    return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
+
+
+def paper() -> str:
+    """The theme's background."""
+    return "#0E1117" if st.context.theme.type == "dark" else "#FFFFFF"
+
+
+def names_axis(order: list[str]) -> Any:
+    """The axis of short names, from the top in that order."""
+    return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
+
+
+def ranking_bars(frame: pd.DataFrame, most: int) -> None:
+    """Device time of the first names, each bar divided by class. Rows come in ranking order."""
+    names = list(dict.fromkeys(frame["name"]))[:most]
+    frame = frame[frame["name"].isin(names)]
+    short = formatting.short_names(names, LABEL_WIDTH)
+    factor, unit = duration_axis(frame.groupby("name")["device_ns"].sum().max())
+    data = pd.DataFrame(
+        {
+            "short": frame["name"].map(short),
+            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
+            "label": frame["class"].map(colours.label),
+            "place": frame["class"].map(list(colours.PARTS).index),
+            "value": frame["device_ns"] / factor,
+            "time": frame["device_ns"].map(formatting.duration),
+            "calls": frame["calls"].map(formatting.count),
+        }
+    )
+    chart = (
+        alt.Chart(data)
+        .mark_bar(height={"band": 0.78})
+        .encode(
+            x=alt.X("value:Q", title=f"device time ({unit})"),
+            y=names_axis([short[name] for name in names]),
+            color=coloured(set(frame["class"])),
+            order="place:Q",
+            tooltip=["name:N", alt.Tooltip("label:N", title="class"), "time:N", "calls:N"],
+        )
+        .properties(height=BAR_HEIGHT * len(names) + AXIS_HEIGHT)
+    )
+    legend_of(set(frame["class"]))
+    st.altair_chart(chart, alt="Device time of the first operators, by class")
+
+
+def host_bars(frame: pd.DataFrame) -> None:
+    """Host self time of the first operators."""
+    factor, unit = duration_axis(frame["self_ns"].max())
+    short = formatting.short_names(frame["op"], LABEL_WIDTH)
+    data = pd.DataFrame(
+        {
+            "short": frame["op"].map(short),
+            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["op"]],
+            "value": frame["self_ns"] / factor,
+            "time": frame["self_ns"].map(formatting.duration),
+            "calls": frame["calls"].map(formatting.count),
+        }
+    )
+    chart = (
+        alt.Chart(data)
+        .mark_bar(height={"band": 0.78}, color=colours.HOST)
+        .encode(
+            x=alt.X("value:Q", title=f"host self time ({unit})"),
+            y=names_axis(list(short.values())),
+            tooltip=["name:N", "time:N", "calls:N"],
+        )
+        .properties(height=BAR_HEIGHT * len(short) + AXIS_HEIGHT)
+    )
+    st.altair_chart(chart, alt="Host self time of the first operators")
+
+
+def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
+    """Device time of the same names in several runs, side by side. Columns: name, run_id, …"""
+    names = list(dict.fromkeys(frame["name"]))
+    short = formatting.short_names(names, LABEL_WIDTH)
+    factor, unit = duration_axis(frame["device_ns"].max())
+    data = pd.DataFrame(
+        {
+            "short": frame["name"].map(short),
+            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
+            "run": frame["run_id"],
+            "value": frame["device_ns"] / factor,
+            "time": frame["device_ns"].map(formatting.duration),
+            "calls": frame["calls"].map(formatting.count),
+        }
+    )
+    chart = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title=f"device time ({unit})"),
+            y=names_axis([short[name] for name in names]),
+            yOffset=alt.YOffset("run:N", sort=runs),
+            color=alt.Color(
+                "run:N",
+                sort=runs,
+                scale=alt.Scale(domain=runs, range=list(colours.RUNS[: len(runs)])),
+                legend=None,
+            ),
+            tooltip=["name:N", "run:N", "time:N", "calls:N"],
+        )
+        .properties(height=(8 * len(runs) + 10) * len(names) + AXIS_HEIGHT)
+    )
+    legend(dict(zip(runs, colours.RUNS, strict=False)))
+    st.altair_chart(chart, alt="Device time of the first operators in each run")

@@ -1,0 +1,38 @@
+"""What pages say of runs that torch.compile held up while they were measured."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import select
+from dashboard.widgets import formatting
+
+MOST_NAMED = 3
+LONGEST = 300  # characters of a reason
+
+
+def warn(runs: Sequence[str]) -> None:
+    """One warning for all of the runs that recompiled while they were measured, and why."""
+    frame = data.rows(
+        select("*", "measured_recompiles", {"run_id": runs}, order_by="recompiles DESC, run_id")
+    )
+    said = [
+        f"**{formatting.literal(row.run_id)}** recompiled "
+        f"{formatting.counted(row.recompiles, 'time')} while it was measured, in "
+        f"{formatting.duration(row.dur_ns)}{_because(list(row.reasons))}."
+        for row in frame.head(MOST_NAMED).itertuples()
+    ]
+    if len(frame) > MOST_NAMED:
+        others = formatting.counted(len(frame) - MOST_NAMED, "other run")
+        said.append(f"So did {others}.")
+    if said:
+        st.warning("  \n".join(said), icon=":material/restart_alt:")
+
+
+def _because(reasons: list[str]) -> str:
+    """The reason that cost most, and how many others there are."""
+    if not reasons:
+        return ""
+    more = f", and {formatting.counted(len(reasons) - 1, 'other reason')}" if reasons[1:] else ""
+    return f": {formatting.literal(formatting.clipped(reasons[0], LONGEST))}{more}"

@@ -1,0 +1,245 @@
+"""The commands of `ingest`: thin, over what the package offers to any program."""
+
+import sys
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ingest.cli.top import damage, recompiled
+from ingest.cli.top import top as ranking_tables
+from ingest.compare.commands import diff
+from ingest.errors import QueryError
+from ingest.formats.io import max_inflation
+from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
+from ingest.memory.commands import export, memory
+from ingest.pipeline.run import RunLabels
+from ingest.sql import macros, tables, views
+from ingest.store.connection import connect
+from ingest.store.retry import settled
+from ingest.store.store import Store, default_store
+from ingest.terminal.arguments import RunArgument, StoreOption, open_store
+from ingest.terminal.printing import printable, results, table, write_query
+from ingest.terminal.progress import account_of_adding
+
+app = typer.Typer(
+    help="Profiles in, one queryable store out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Mode(StrEnum):
+    """How a model was run."""
+
+    eager = "eager"
+    compiled = "compiled"
+
+
+class Level(StrEnum):
+    """What a ranking counts by."""
+
+    op = "op"
+    leaf = "leaf"
+    kernel = "kernel"
+
+
+class Format(StrEnum):
+    """How a query's result is written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+DEVICES = """
+    SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
+        round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
+    FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+"""
+COMPILATIONS = """
+    SELECT rank, compile_id, frame, round(dur_ns / 1e9, 3) AS seconds, cache, graph_breaks,
+        in_measured_step AS measured, reason
+    FROM compilations WHERE run_id = $1 ORDER BY rank, start_ns NULLS FIRST, compile_id
+"""
+MEMORY = """
+    SELECT rank, device, origin, actions, round(peak_bytes / 1048576, 2) AS peak_mib,
+        round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
+        round(end_bytes / 1048576, 2) AS end_mib
+    FROM memory_peak WHERE run_id = $1 ORDER BY rank, source_id, device
+"""
+
+
+@app.command()
+def add(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Run directories or single files.", readable=False)
+    ],
+    store: StoreOption = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="K=V; may be given often.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that share the runs.")] = 1,
+    keep_metadata: Annotated[
+        bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
+    ] = False,
+    redact_paths: Annotated[
+        bool, typer.Option("--redact-paths", help="Store paths relative to packages and here.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
+) -> None:
+    """Add profiles to the store: each path becomes a run."""
+    max_inflation()  # a wrong one would be told of each path
+    max_snapshot_bytes()
+    labels = RunLabels(
+        name, model, mode and mode.value, _tags(tag or []), keep_metadata, redact_paths
+    )
+    if not account_of_adding(Store(store or default_store()), paths, labels, jobs, as_json):
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_runs(store: StoreOption = None) -> None:
+    """List the runs of the store, newest first."""
+    write_query(
+        connect(open_store(store).path),
+        """
+        SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
+            round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %",
+            round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
+        FROM run_overview ORDER BY ingested_at DESC, run_id
+        """,
+    )
+
+
+@app.command()
+def show(run: RunArgument, store: StoreOption = None) -> None:
+    """Show a run: where it comes from, its files, its devices."""
+    opened = open_store(store)
+    run_id, connection = opened.find(run), connect(opened.path)
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return settled(lambda: connection.execute(query, [run_id]).fetchall())
+
+    for row in rows(
+        """
+        SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
+            array_to_string(list_transform(
+                map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
+            ), ', ') AS tags, ranks, devices, events, activities
+        FROM run_overview WHERE run_id = $1
+        """
+    ):
+        names = [column[0] for column in connection.description]
+        results().print(table(("", "run"), zip(names, row, strict=True)))
+    for path, line, warnings in rows(
+        """
+        SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
+            format('{:,} bytes', bytes),
+            format('{:,} event{}', events, if(events = 1, '', 's')),
+            format('{:,} row{}', complete, if(complete = 1, '', 's')),
+            nullif(array_to_string(list_transform(
+                map_entries(other), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
+            ), ', '), ''),
+            'dropped: ' || nullif(array_to_string(list_transform(
+                map_entries(dropped), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
+            ), ', '), '')), warnings
+        FROM sources WHERE run_id = $1 ORDER BY source_id
+        """
+    ):
+        for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
+            print(printable(said))
+    if said := settled(lambda: recompiled(connection, run_id)):
+        print(f"warning: {said}", file=sys.stderr)
+    for figures in (DEVICES, MEMORY, COMPILATIONS):
+        if rows(figures):
+            write_query(connection, figures, [run_id])
+
+
+@app.command()
+def remove(
+    run: Annotated[str, typer.Argument(help="A run's whole id, or its name.")],
+    store: StoreOption = None,
+) -> None:
+    """Remove a run from the store, whole and at once."""
+    opened = open_store(store)
+    run_id = opened.find_exactly(run)
+    opened.remove(run_id)
+    results().print(f"removed {run_id}", markup=False)
+
+
+@app.command()
+def schema(
+    name: Annotated[str | None, typer.Argument(help="A table, view or macro.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Describe the tables, views and macros, or the columns of one."""
+    connection = connect(open_store(store).path)
+    if name is None:
+        write_query(
+            connection,
+            "SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal UNION ALL "
+            "SELECT function_name AS name, comment FROM duckdb_functions() "
+            "WHERE function_type = 'table_macro' AND NOT internal ORDER BY name",
+        )
+        return
+    documented = {file.name: file.documentation for file in (*tables(), *views(), *macros())}
+    if name not in documented:
+        raise QueryError(f"{name}: no such table, view or macro; see `ingest schema`")
+    if name in {macro.name for macro in macros()}:
+        results().print(table(("column", "comment"), documented[name].columns.items()))
+        return
+    write_query(
+        connection,
+        "SELECT column_name AS column, data_type AS type, comment FROM duckdb_columns() "
+        "WHERE table_name = $1 ORDER BY column_index",
+        [name],
+    )
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="A query over the tables and views.")],
+    output_format: Annotated[Format, typer.Option("--format", help="Of the result.")] = (
+        Format.table
+    ),
+    store: StoreOption = None,
+) -> None:
+    """Run a query and write its result to stdout."""
+    connection = connect(open_store(store).path)
+    write_query(connection, query, output_format=output_format.value)
+
+
+@app.command()
+def top(
+    run: RunArgument,
+    by: Annotated[Level, typer.Option(help="Outermost op, innermost op or kernel.")] = Level.op,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
+    store: StoreOption = None,
+) -> None:
+    """Rank a run's operators or kernels by device time, idle time among them."""
+    opened = open_store(store)
+    console = results()
+    run_id, connection = opened.find(run), connect(opened.path)
+    for odd in (damage, recompiled):
+        if said := settled(partial(odd, connection, run_id)):
+            print(f"warning: {said}", file=sys.stderr)
+    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
+        console.print(part)
+
+
+app.command()(diff)
+app.command()(memory)
+app.command()(export)
+
+
+def _tags(pairs: list[str]) -> dict[str, str]:
+    for pair in pairs:
+        if not pair.partition("=")[0].strip() or "=" not in pair:
+            raise typer.BadParameter(f"{pair}: a tag is written KEY=VALUE", param_hint="--tag")
+    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}

@@ -1,0 +1,146 @@
+"""`ingest top`: the table that people's own statistics scripts print."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+from rich.console import RenderableType
+from rich.text import Text
+
+from ingest.terminal.printing import printable, table
+
+NS_PER_MS = 1_000_000
+LONGEST_NAME = 60
+COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
+HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
+
+
+def top(
+    connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int
+) -> Iterator[RenderableType]:
+    """A ranking per rank and device, and one over all; of host time where there is no device.
+
+    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, and the bubble row is
+    shown beyond it.
+    """
+    devices = connection.execute(
+        """
+        SELECT rank, device, span_ns, busy_ns, bubble_ns
+        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+        """,
+        [run_id],
+    ).fetchall()
+    if not devices:
+        yield from _host_ranking(connection, run_id, limit)
+        return
+    for rank, device, *times in devices:
+        rows = connection.execute(
+            """
+            SELECT name, device_ns, calls, percent FROM ranking
+            WHERE run_id = $1 AND level = $2 AND rank = $3 AND device IS NOT DISTINCT FROM $4
+            ORDER BY device_ns DESC, name
+            """,
+            [run_id, level, rank, device],
+        ).fetchall()
+        yield from _ranking(f"{run_id}  rank {rank}  device {device}", rows, times, limit)
+    idle = connection.execute(
+        """
+        SELECT DISTINCT rank FROM sources
+        WHERE run_id = $1 AND rank NOT IN (SELECT rank FROM device_totals WHERE run_id = $1)
+        ORDER BY rank
+        """,
+        [run_id],
+    ).fetchall()
+    for (rank,) in idle:
+        yield Text(f"no device activity was read of rank {rank}\n")
+    rows = connection.execute(
+        """
+        SELECT name, device_ns, calls, percent FROM ranking_over_all
+        WHERE run_id = $1 AND level = $2 ORDER BY device_ns DESC, name
+        """,
+        [run_id, level],
+    ).fetchall()
+    totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
+    yield from _ranking(f"{run_id}  over all", rows, totals, limit)
+
+
+def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """What a ranking cannot know of: files of the run that failed or ended early."""
+    (row,) = connection.execute(
+        "SELECT problems, devices FROM run_overview WHERE run_id = $1", [run_id]
+    ).fetchall()
+    problems, devices = row
+    if not problems:
+        return None
+    files = "1 file" if problems == 1 else f"{problems:,} files"
+    lost = "what is missing looks like idle time" if devices else "no device activity was read"
+    return f"{files} of {run_id} ended early or failed: {lost}"
+
+
+def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """That torch compiled again while the run was measured, and why."""
+    for recompiles, seconds, reason in connection.execute(
+        "SELECT recompiles, dur_ns / 1e9, reasons[1] FROM measured_recompiles WHERE run_id = $1",
+        [run_id],
+    ).fetchall():
+        times = "once" if recompiles == 1 else f"{recompiles:,} times"
+        because = f": {reason.splitlines()[0]}" if reason else ""
+        return f"{run_id} recompiled {times} while it was measured, in {seconds:.3f} s{because}"
+    return None
+
+
+def _ranking(
+    title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int
+) -> Iterator[RenderableType]:
+    shown = rows[:limit]
+    shown += [row for row in rows[limit:] if row[0] == "bubble"]
+    yield table(COLUMNS, map(_row, shown), title, right=COLUMNS[1:])
+    if len(rows) > len(shown):
+        yield Text(f"… and {len(rows) - len(shown)} more")
+    span, busy, bubble = times
+    yield Text(f"Total device time:  {_ms(span)} ms")
+    yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
+    yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
+    best = [row for row in rows if row[0] != "bubble"][:3]
+    named = [f"{printable(row[0], LONGEST_NAME)} ({_percent(row[3])})" for row in best]
+    yield Text(f"Top 3 ops:          {', '.join(named)}\n")
+
+
+def _host_ranking(
+    connection: duckdb.DuckDBPyConnection, run_id: str, limit: int
+) -> Iterator[RenderableType]:
+    rows = connection.execute(
+        """
+        SELECT rank, op, self_ns, calls, percent FROM host_op_ranking
+        WHERE run_id = $1 ORDER BY rank, self_ns DESC, op
+        """,
+        [run_id],
+    ).fetchall()
+    if not rows:
+        yield Text(f"no operator was read of {run_id}; `ingest show` says what it holds\n")
+        return
+    yield Text(f"no device activity was read of {run_id}: ranked by host self time\n")
+    for rank in sorted({row[0] for row in rows}):
+        ranked = [row[1:] for row in rows if row[0] == rank]
+        title = f"{run_id}  rank {rank}  host"
+        yield table(HOST_COLUMNS, map(_row, ranked[:limit]), title, right=HOST_COLUMNS[1:])
+        if len(ranked) > limit:
+            yield Text(f"… and {len(ranked) - limit} more")
+        yield Text(f"Total self time:    {_ms(sum(row[1] for row in ranked))} ms\n")
+
+
+def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
+    name, time_ns, calls, percent = row
+    return name, _ms(time_ns), f"{calls:,}", _percent(percent)
+
+
+def _ms(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_MS:.3f}"
+
+
+def _percent(percent: float | None) -> str:
+    return "–" if percent is None else f"{percent:.2f}%"
+
+
+def _share(part: int, whole: int) -> str:
+    return _percent(100 * part / whole if whole else None)

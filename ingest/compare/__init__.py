@@ -1,0 +1,1 @@
+"""Two runs, or groups of runs, side by side: metrics, conditions on them, and the report."""

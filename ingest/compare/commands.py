@@ -1,0 +1,100 @@
+"""The command `ingest diff`: thin, over `compare`, `rows_by` and `judge`."""
+
+import json
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ingest.compare.comparison import Comparison, compare
+from ingest.compare.gate import judge, parse
+from ingest.compare.groups import runs_of
+from ingest.compare.report import diff_report
+from ingest.compare.rows import rows_by
+from ingest.errors import MissingError
+from ingest.store.connection import connect
+from ingest.store.retry import settled
+from ingest.terminal.arguments import StoreOption, open_store
+from ingest.terminal.printing import plain, printable, results
+
+CONDITION_HOLDS = 3
+
+
+class Level(StrEnum):
+    """What a change is counted by."""
+
+    op = "op"
+    kernel = "kernel"
+    module = "module"
+    kernel_class = "class"
+
+
+SideArgument = Annotated[
+    str,
+    typer.Argument(help="A run's id, its beginning, its name; or tag:K=V, tag:T, model:M, name:N."),
+]
+
+
+def diff(
+    base: SideArgument,
+    other: SideArgument,
+    by: Annotated[Level, typer.Option(help="What the change is counted by.")] = Level.op,
+    as_json: Annotated[bool, typer.Option("--json", help="All of it, as one JSON object.")] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION", help="Exit with 3 if it holds; may be given often."),
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(min=0, help="This rank; else of each run the slowest.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
+    unfold: Annotated[
+        bool, typer.Option("--unfold", help="List what each fused kernel replaces.")
+    ] = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare two runs, or two groups of runs, per step, and where the difference comes from.
+
+    A condition is a figure, > or <, and a bound. With a sign, it bounds the
+    change: busy>+5%, wall>+2ms, launches>+0, peak>+100MiB, compute<-1%.
+    Without, what OTHER has: bubble_host>10ms, recompiles>0. Units are %, ns,
+    us, ms, s, B, KiB, MiB and GiB; figures, those of macro run_diff. One that
+    is not known on a side is an error, for it cannot be judged.
+
+    tag:, model: and name: stand for all runs that have it. Figures are then
+    medians, with a rank test. A bound of the change holds only if the medians
+    are beyond it and p is below 0.05 or, where the runs are too few for that,
+    all of OTHER are beyond all of BASE.
+    """
+    opened = open_store(store)
+    connection = connect(opened.path)
+
+    def of_store() -> Comparison:
+        bases, others = (runs_of(connection, opened, words) for words in (base, other))
+        return compare(connection, bases, others, rank)
+
+    comparison = settled(of_store)
+    try:
+        conditions = [parse(text, comparison.figures) for text in fail_if or []]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--fail-if") from None
+    figures, is_mixed = comparison.figures, comparison.is_mixed
+    verdicts = [judge(condition, figures, is_mixed) for condition in conditions]
+    rows = settled(lambda: rows_by(connection, comparison, by.value))
+    if as_json:
+        said = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
+        print(json.dumps(plain(said)))
+    else:
+        for warning in comparison.warnings:
+            print(f"warning: {printable(warning.warning)}", file=sys.stderr)
+        for part in diff_report(comparison, rows, by.value, verdicts, limit, unfold):
+            results().print(part)
+    for verdict in verdicts:
+        if verdict.holds:
+            print(verdict.reason, file=sys.stderr)
+    if any(verdict.holds for verdict in verdicts):
+        raise typer.Exit(CONDITION_HOLDS)
+    for verdict in verdicts:
+        if verdict.holds is None:
+            raise MissingError(verdict.reason)

@@ -1,0 +1,74 @@
+"""Two runs, or two groups of runs, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import duckdb
+
+from ingest.compare.caveats import Caveat, caveats
+from ingest.compare.metrics import Figure, figures_of, sql_of
+from ingest.compare.rank_test import SIGNIFICANT, least_p
+from ingest.compare.sides import Side, side_of
+from ingest.errors import MissingError
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of two sides, and what to heed beside them.
+
+    `rank` is the one asked for; null: of each run the slowest counts.
+    """
+
+    base: Side
+    other: Side
+    rank: int | None
+    figures: list[Figure]
+    warnings: list[Caveat]
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a side has several runs."""
+        return self.base.is_group or self.other.is_group
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether time of a device stands against time of a host."""
+        return self.base.measure != self.other.measure
+
+    @property
+    def has_too_few(self) -> bool:
+        """Whether no figures of so few runs could be told from chance by the rank test."""
+        return least_p(len(self.base.runs), len(self.other.runs)) >= SIGNIFICANT
+
+    @property
+    def sql(self) -> str:
+        """The query of the figures, to be read and run elsewhere."""
+        return sql_of(self.base, self.other, self.rank)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON can say it."""
+        return asdict(self)
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    base: Sequence[str],
+    other: Sequence[str],
+    rank: int | None = None,
+    names: tuple[str, str] = ("BASE", "OTHER"),
+) -> Comparison:
+    """The runs `other` against the runs `base`, by id; of one rank, or of each run's slowest.
+
+    `names` are those of the sides in warnings.
+    A run of a group that has no such rank, or no times at all, is left out, with a warning. Raises
+    MissingError where a side has no other, or a run is on both.
+    """
+    if both := sorted({*base} & {*other}):
+        raise MissingError(f"{both[0]}: is on both sides, and a run does not differ from itself")
+    base_side, of_base = side_of(connection, base, rank)
+    other_side, of_other = side_of(connection, other, rank)
+    warnings = [Caveat("runs", None, None, said) for said in of_base + of_other]
+    warnings += caveats(connection, base_side, other_side, names)
+    figures = figures_of(connection, base_side, other_side, rank)
+    return Comparison(base_side, other_side, rank, figures, warnings)

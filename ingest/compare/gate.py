@@ -1,0 +1,154 @@
+"""Conditions on the figures of a comparison: the gate of `ingest diff --fail-if`."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ingest.compare.amounts import amount
+from ingest.compare.metrics import Figure
+from ingest.compare.rank_test import SIGNIFICANT, least_p
+
+FORM = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([+-]?)(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ]*)\s*")
+UNITS = {
+    "ns": {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9},
+    "bytes": {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
+    "count": {"": 1},
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A figure beyond a bound, in the figure's unit (ns, bytes, count).
+
+    The bound is of the figure in OTHER (`of` is value), of its change, or of that in percent.
+    """
+
+    text: str
+    figure: str
+    is_above: bool
+    of: str
+    bound: Fraction
+    said: str
+
+    @property
+    def needs_change(self) -> bool:
+        """Whether a run without any change does not meet it: only chance could make it do so."""
+        return self.bound >= 0 if self.is_above else self.bound <= 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a condition holds, and why in one line; null where that cannot be told."""
+
+    condition: str
+    holds: bool | None
+    reason: str
+
+
+def parse(text: str, figures: Iterable[Figure]) -> Condition:
+    """The condition that `text` writes: a figure, `>` or `<`, and a bound.
+
+    `+5%` and `-5%` bound the change in percent, `+2ms` and `-2ms` the change, and `10ms` what OTHER
+    has. Units: ns, us, ms, s; B, KiB, MiB, GiB; counts have none, and 0 needs none. Raises
+    ValueError.
+    """
+    units = {figure.figure: figure.unit for figure in figures}
+    if not (match := FORM.fullmatch(text)):
+        raise ValueError(f"{text}: is not written as busy>+5%, wall>+2ms or bubble_host>10ms")
+    name, relation, sign, number, unit = match.groups()
+    if name not in units:
+        raise ValueError(f"{text}: there is no figure {name}, only {', '.join(units)}")
+    if unit == "%":
+        if not sign:
+            raise ValueError(f"{text}: a percentage is of the change: {sign or '+'}{number}%")
+        of, scale = "percent", 1
+    else:
+        of, scale = "change" if sign else "value", _scale(text, unit, number, units[name])
+    bound = Fraction(f"{sign}{number}") * scale
+    said = f"{sign}{number} {unit}".rstrip()
+    return Condition(text, name, relation == ">", of, bound, said)
+
+
+def _scale(text: str, unit: str, number: str, kind: str) -> int:
+    known: Mapping[str, int] = UNITS[kind]
+    if unit in known:
+        return known[unit]
+    if not unit and not float(number):
+        return 1
+    names = ", ".join(known)
+    what = {"ns": f"a time, in {names}", "bytes": f"memory, in {names}", "count": "a plain number"}
+    raise ValueError(f"{text}: the bound is {what[kind]}")
+
+
+def judge(condition: Condition, figures: Iterable[Figure], is_mixed: bool = False) -> Verdict:
+    """Whether the condition holds of a comparison's figures.
+
+    Of several runs a side, the medians are taken. A bound of the change then holds only if chance
+    alone would seldom rank the runs so: the rank test's p is below 0.05; or, where too few runs
+    can give such a p, all of OTHER are beyond all of BASE. A condition that a run without any
+    change would meet (busy>-5%) asks for an improvement, and needs no such test. Where time of a
+    device stands against time of a host (`is_mixed`), no change can be judged.
+    """
+    figure = next(one for one in figures if one.figure == condition.figure)
+    sides = {"OTHER": figure.other_values}
+    if condition.of != "value":
+        sides = {"BASE": figure.base_values, **sides}
+    for side, values in sides.items():
+        if missing := sum(value is None for value in values) if values else 1:
+            of = f"{missing} of {len(values)} runs of {side}" if len(values) > 1 else side
+            reason = f"{figure.figure} is not known of {of}: {condition.text} cannot be judged"
+            return Verdict(condition.text, None, reason)
+    if is_mixed and condition.of != "value":
+        reason = f"{figure.figure} is of a device on one side and of a host on the other"
+        return Verdict(condition.text, None, f"{reason}: {condition.text} cannot be judged")
+    is_beyond = _is_beyond(condition, figure)
+    beyond = f"{'more' if condition.is_above else 'less'} than {condition.said}"
+    reason = f"{_said(condition, figure)}: {beyond if is_beyond else f'not {beyond}'}"
+    runs = len(figure.base_values), len(figure.other_values)
+    if not is_beyond or condition.of == "value" or not condition.needs_change or runs == (1, 1):
+        return Verdict(condition.text, is_beyond, reason)
+    is_told, how = _is_told(condition, figure)
+    return Verdict(condition.text, is_told, f"{reason}{', and ' if is_told else ', but '}{how}")
+
+
+def _is_beyond(condition: Condition, figure: Figure) -> bool:
+    base, other = (Fraction(side or 0) for side in (figure.base, figure.other))
+    bound = condition.bound
+    if condition.of != "value":
+        bound = base + (abs(base) * bound / 100 if condition.of == "percent" else bound)
+    return other > bound if condition.is_above else other < bound
+
+
+def _is_told(condition: Condition, figure: Figure) -> tuple[bool, str]:
+    """Whether a change is told from chance, and by what."""
+    base = [value for value in figure.base_values if value is not None]
+    other = [value for value in figure.other_values if value is not None]
+    if least_p(len(base), len(other)) < SIGNIFICANT:
+        p = figure.p or 0.0
+        return p < SIGNIFICANT, f"p = {p:.2g}"
+    apart = min(other) > max(base) if condition.is_above else max(other) < min(base)
+    of = f"{len(other)} against {len(base)} runs, too few for a rank test,"
+    return apart, f"of {of} {'all' if apart else 'not all'} are beyond"
+
+
+def _said(condition: Condition, figure: Figure) -> str:
+    """`busy is 12.3 ms, 8.1 % more than 11.4 ms`."""
+    base, other = figure.base or 0.0, figure.other or 0.0
+    said = f"{figure.figure} is {amount(other, figure.unit)}"
+    if len(figure.other_values) > 1:
+        said += f" (median of {len(figure.other_values)})"
+    if condition.of == "value":
+        return said
+    was = amount(base, figure.unit)
+    if len(figure.base_values) > 1:
+        was += f" (median of {len(figure.base_values)})"
+    if other == base:
+        return f"{said}, the same as {was}"
+    by = amount(abs(other - base), figure.unit)
+    if condition.of == "percent":
+        if not base:
+            return f"{said}, and was 0"
+        percent = 100 * abs((other - base) / base)
+        by = f"{percent:,.1f} %" if percent >= 0.1 else f"{percent:.2g} %"
+    return f"{said}, {by} {'more' if other > base else 'less'} than {was}"

@@ -1,0 +1,111 @@
+"""The figures of two sides, of one run each or of several."""
+
+import re
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any
+
+import duckdb
+
+from ingest.compare.rank_test import SIGNIFICANT, rank_test
+from ingest.compare.sides import Side
+
+PAIR = """
+    SELECT figure, unit, base, other, change, percent, part,
+        [base] AS base_values, [other] AS other_values, NULL AS base_spread, NULL AS other_spread
+    FROM run_diff($base, $other, $rank)
+    ORDER BY position
+"""
+# A part that only one side has changes by all of it, as in `run_diff`.
+GROUPS = """
+    WITH sides AS (
+        SELECT figure, unit, part, position,
+            median(value) FILTER (run_id IN $bases) AS base,
+            median(value) FILTER (run_id IN $others) AS other,
+            list(value ORDER BY run_id) FILTER (run_id IN $bases) AS base_values,
+            list(value ORDER BY run_id) FILTER (run_id IN $others) AS other_values,
+            mad(value) FILTER (run_id IN $bases) AS base_spread,
+            mad(value) FILTER (run_id IN $others) AS other_spread
+        FROM step_figures AS figures
+        WHERE run_id IN $runs
+            AND if($rank IS NULL, slowest, figures.rank = $rank AND slowest_of_rank)
+        GROUP BY ALL
+    ), changes AS (
+        SELECT *, CASE
+            WHEN part AND (base IS NOT NULL OR other IS NOT NULL)
+                THEN coalesce(other, 0) - coalesce(base, 0)
+            ELSE other - base
+        END AS change
+        FROM sides
+    )
+    SELECT figure, unit, base, other, change, 100 * change / nullif(abs(base), 0) AS percent, part,
+        base_values, other_values, base_spread, other_spread
+    FROM changes
+    ORDER BY position
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of `run_diff`: of one run a side its value, of several their median.
+
+    Times are ns and memory bytes, per step. `part`: one of those that add up to the wall time, of
+    one run a side. `base_values` and `other_values` are those of each run, in the order of
+    `Side.runs`; a spread is the median distance from the median, null for one run; `p` is that of
+    the rank test, null for one run a side or where a run does not know the figure.
+    """
+
+    figure: str
+    unit: str
+    base: float | None
+    other: float | None
+    change: float | None
+    percent: float | None
+    part: bool
+    base_values: list[float | None]
+    other_values: list[float | None]
+    base_spread: float | None
+    other_spread: float | None
+    p: float | None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance alone would seldom rank the runs so."""
+        return self.p is not None and self.p < SIGNIFICANT
+
+
+def figures_of(
+    connection: duckdb.DuckDBPyConnection, base: Side, other: Side, rank: int | None
+) -> list[Figure]:
+    """The figures of a rank, else of each run's slowest, in the order in which to show them."""
+    query, params = _query(base, other, rank)
+    rows = connection.sql(query, params=params).to_arrow_table().to_pylist()
+    return [Figure(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
+
+
+def sql_of(base: Side, other: Side, rank: int | None) -> str:
+    """The query of the figures with its parameters as literals."""
+    query, params = _query(base, other, rank)
+    return dedent(re.sub(r"\$(\w+)", lambda found: _literal(params[found[1]]), query)).strip()
+
+
+def _query(base: Side, other: Side, rank: int | None) -> tuple[str, dict[str, Any]]:
+    if base.is_group or other.is_group:
+        sides = {"bases": base.runs, "others": other.runs, "runs": base.runs + other.runs}
+        return GROUPS, {**sides, "rank": rank}
+    return PAIR, {"base": base.run, "other": other.run, "rank": rank}
+
+
+def _literal(value: str | int | list[str] | None) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return "NULL" if value is None else str(value)
+
+
+def _p(base: list[float | None], other: list[float | None]) -> float | None:
+    of_base = [value for value in base if value is not None]
+    of_other = [value for value in other if value is not None]
+    known = len(of_base) == len(base) and len(of_other) == len(other)
+    return rank_test(of_base, of_other) if known and len(base) + len(other) > 2 else None

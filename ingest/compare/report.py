@@ -1,0 +1,228 @@
+"""`ingest diff`: a comparison as people read it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ingest.compare.amounts import amount, change, duration, share
+from ingest.compare.comparison import Comparison
+from ingest.compare.gate import Verdict
+from ingest.compare.metrics import Figure
+from ingest.compare.rank_test import SIGNIFICANT, least_p
+from ingest.compare.sides import Side
+from ingest.terminal.printing import printable, results, table
+
+Row = dict[str, Any]
+
+LONGEST_NAME = 60
+MOST_REPLACED = 8  # names under a fused row
+WIDE_ENOUGH = 120  # of a terminal, for all columns
+LEVELS = {"op": "operator", "kernel": "kernel", "module": "nn.Module, own time", "class": "class"}
+TIMES = ("base", "other", "change", "%")
+NARROW = ("name", "status", *TIMES, "calls")
+SUMMED = (
+    *("base_ns", "other_ns", "change_ns"),
+    *("base_calls", "other_calls", "base_kernels", "other_kernels"),
+)
+REST = {
+    None: "… {:,} more",
+    "only_base": "… {:,} only in BASE",
+    "only_other": "… {:,} only in OTHER",
+}
+
+
+def diff_report(
+    comparison: Comparison,
+    rows: Sequence[Row],
+    level: str,
+    verdicts: Iterable[Verdict] = (),
+    limit: int = 20,
+    unfold: bool = False,
+) -> Iterator[RenderableType]:
+    """Both sides, their figures, and the rows of a level, of which the last is their sum.
+
+    Rows beyond `limit` are summed up, those without a partner by themselves. With `unfold`, the
+    operators that a fused kernel replaces stand under it.
+    """
+    yield from _head(comparison)
+    yield _figures(comparison)
+    yield from _of_groups(comparison)
+    yield from _rows(comparison, rows, level, limit, unfold)
+    for verdict in verdicts:
+        held = {True: "holds", False: "does not hold", None: "unknown"}[verdict.holds]
+        yield Text(f"{verdict.condition}: {held}: {verdict.reason}")
+
+
+def _head(comparison: Comparison) -> Iterator[Text]:
+    for name, side in (("BASE ", comparison.base), ("OTHER", comparison.other)):
+        place = "host" if side.device is None else f"device {side.device}"
+        runs = f"median of {len(side.runs)} runs: " if side.is_group else ""
+        yield Text(f"{name}  {runs}{side.run}  rank {side.rank}  {place}  {_steps(side)}", "bold")
+
+
+def _steps(side: Side) -> str:
+    if side.steps_from == "run":
+        return "no steps found: the whole run"
+    name = printable(side.step_name or side.steps_from, LONGEST_NAME)
+    how = f"annotation {name}" if side.steps_from == "annotation" else name
+    return f"{side.steps:,} step{'' if side.steps == 1 else 's'} ({how})"
+
+
+def _figures(comparison: Comparison) -> Text:
+    """The wall time, its parts, and of the other figures those that changed."""
+    shown = [figure for figure in comparison.figures if _is_told(figure)]
+    if not comparison.has_groups:
+        return table(("per step", *TIMES), map(_pair, shown), right=TIMES)
+    columns = ("per step", "base", "±", "other", "±", "change", "%", "p")
+    return table(columns, map(_group, shown), right=columns[1:])
+
+
+def _is_told(figure: Figure) -> bool:
+    if figure.part:
+        return bool(figure.base or figure.other)
+    return figure.figure == "wall" or figure.base != figure.other
+
+
+def _pair(figure: Figure) -> list[str]:
+    base, other = amount(figure.base, figure.unit), amount(figure.other, figure.unit)
+    name = f"  {figure.figure}" if figure.part else figure.figure
+    return [name, base, other, change(figure.change, figure.unit), share(figure.percent)]
+
+
+def _group(figure: Figure) -> list[str]:
+    name, base, other, changed, percent = _pair(figure)
+    spreads = (figure.base_spread, figure.other_spread)
+    around = ["" if spread is None else amount(spread, figure.unit) for spread in spreads]
+    p = "–" if figure.p is None else f"{figure.p:.2g}"
+    return [name, base, around[0], other, around[1], changed, percent, p]
+
+
+def _of_groups(comparison: Comparison) -> Iterator[Text]:
+    if not comparison.has_groups:
+        return
+    n, m = len(comparison.base.runs), len(comparison.other.runs)
+    yield Text(
+        "medians, which need not add up; ±: median distance from them; p: of a rank test, how "
+        "often chance alone ranks the runs so"
+    )
+    if (best := least_p(n, m)) >= SIGNIFICANT:
+        yield Text(f"{n} against {m} runs are too few to tell: p is at best {best:.2g}")
+
+
+def _rows(
+    comparison: Comparison, rows: Sequence[Row], level: str, limit: int, unfold: bool
+) -> Iterator[RenderableType]:
+    host = "host" in (comparison.base.measure, comparison.other.measure)
+    title = f"{'Host' if host else 'Device'} time by {LEVELS[level]}, per step"
+    if comparison.is_mixed and level == "class":  # no host's time is known of a run with a device
+        title = f"Time by class, of a {comparison.base.measure} and a {comparison.other.measure}"
+    if comparison.has_groups:
+        title += f": {comparison.base.run} and {comparison.other.run}"
+    if not rows:
+        yield Text(f"\n{title}: nothing", "italic")
+        return
+    columns = [name for name in COLUMNS if _has(rows, name)]
+    if results().width < WIDE_ENOUGH:
+        columns = [name for name in columns if name in NARROW]
+    shown: list[Row] = []
+    for row in rows[:limit]:
+        shown.append(row)
+        if unfold and row.get("status") == "fused":
+            shown += _replaced(row)
+    shown += _rest(rows[limit:])
+    shown.append(_sum(rows, "sum"))
+    cells = ([COLUMNS[name](row) for name in columns] for row in shown)
+    right = [*TIMES, "calls", "kernels"]
+    yield table([name.replace("name", level) for name in columns], cells, title, right=right)
+
+
+def _has(rows: Sequence[Row], column: str) -> bool:
+    return any(COLUMNS[column](row) for row in rows)
+
+
+def _replaced(row: Row) -> Iterator[Row]:
+    """The operators on either side of a fused row, by name, the longest first."""
+    sums: dict[str, Row] = {}
+    for side in ("base", "other"):
+        for op in row[f"{side}_ops"] or []:
+            if op["name"] == row["name"]:
+                continue
+            made = sums.setdefault(op["name"], {"name": f"  {op['name']}", "where": op["source"]})
+            made[f"{side}_ns"] = made.get(f"{side}_ns", 0) + op["ns"]
+            made[f"{side}_calls"] = made.get(f"{side}_calls", 0) + op["calls"]
+    ranked = sorted(sums.values(), key=lambda one: -one.get("base_ns", 0) - one.get("other_ns", 0))
+    yield from ranked[:MOST_REPLACED]
+    if rest := ranked[MOST_REPLACED:]:
+        yield _sum(rest, f"  … {len(rest):,} more")
+
+
+def _rest(rows: Sequence[Row]) -> Iterator[Row]:
+    """A row for all rows that are not shown, and for those that stand alone."""
+    for status, name in REST.items():
+        alike = [row for row in rows if _alone(row) == status]
+        if alike:
+            yield _sum(alike, name.format(len(alike)))
+
+
+def _alone(row: Row) -> str | None:
+    status = row.get("status")
+    if status is None and row.get("base_calls") == 0:
+        return "only_other"
+    if status is None and row.get("other_calls") == 0:
+        return "only_base"
+    return status if status in REST else None
+
+
+def _sum(rows: Sequence[Row], name: str) -> Row:
+    made: Row = {"name": name}
+    for key in SUMMED:
+        values = [row[key] for row in rows if row.get(key) is not None]
+        if values:
+            made[key] = sum(values)
+    if made.get("base_ns") and "change_ns" in made:
+        made["percent"] = 100 * made["change_ns"] / made["base_ns"]
+    return made
+
+
+def _time(key: str) -> Callable[[Row], str]:
+    return lambda row: "" if row.get(key) is None else duration(row[key])
+
+
+def _count(what: str) -> Callable[[Row], str]:
+    """`26 → 1`; one number where it is the same on both sides."""
+
+    def said(row: Row) -> str:
+        base, other = row.get(f"base_{what}"), row.get(f"other_{what}")
+        if base is None and other is None:
+            return ""
+        if base == other:
+            return amount(base, "count")
+        return f"{amount(base or 0, 'count')} → {amount(other or 0, 'count')}"
+
+    return said
+
+
+def _where(row: Row) -> str:
+    """Where a row comes from, as far as that is known: its module, else function, else shapes."""
+    module = row.get("module") if row.get("module") != row["name"] else None
+    place = row.get("where") or module or row.get("source")
+    if not place:
+        ops = (row.get("base_ops") or []) + (row.get("other_ops") or [])
+        place = next((op["shapes"] for op in ops if op["shapes"]), "")
+    return place if len(place) <= LONGEST_NAME else f"…{place[-LONGEST_NAME + 1 :]}"
+
+
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "name": lambda row: printable(row["name"], LONGEST_NAME),
+    "status": lambda row: row.get("status") or "",
+    "base": _time("base_ns"),
+    "other": _time("other_ns"),
+    "change": lambda row: change(row.get("change_ns"), "ns") if "change_ns" in row else "",
+    "%": lambda row: share(row.get("percent")) if "change_ns" in row else "",
+    "calls": _count("calls"),
+    "kernels": _count("kernels"),
+    "evidence": lambda row: row.get("evidence") or "",
+    "where": _where,
+}

@@ -1,1 +1,0 @@
-"""What torch.compile did: from its log, run.json and traces to tables."""

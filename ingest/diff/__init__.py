@@ -1,1 +1,0 @@
-"""Comparing runs: figures side by side, what they are made of, and conditions on them."""

@@ -1,0 +1,1 @@
+"""Torch's structured compile logs, and what run.json says of compilations."""

@@ -1,0 +1,141 @@
+"""Reading compile logs, and what run.json says of compilations, into the scratch database."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+
+from ingest import sql
+from ingest.errors import ProfileError
+from ingest.formats.compile_log.events import Clock, Phases
+from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
+from ingest.formats.compile_log.reader import CompileLog, Record
+from ingest.formats.compile_log.rows import Rows
+from ingest.formats.source import Source, count
+from ingest.redaction.secrets import redact
+
+METRICS = {"compilation_metrics", "bwd_compilation_metrics"}
+FIGURES = (
+    "co_name", "co_filename", "co_firstlineno", "start_time", "start_time_us", "duration_us",
+    "entire_frame_compile_time_s", "graph_op_count", "guard_count", "num_graph_breaks",
+    "restart_reasons", "fail_type", "fail_reason", "recompile_reason",
+)  # fmt: skip
+NOTES = {"recompile_reasons", "dynamo_graph_break_reason", "chromium_event"}
+IN_BREAK = re.compile(
+    r"(?:.*?Graph Break Reason: )?(?P<reason>.*?)\s*"
+    r"(?:\nUser code traceback:\n(?P<stack>.*?)\s*)?(?:\nTraceback \(most recent call last\).*)?",
+    re.DOTALL,
+)
+
+
+def stage_compile_log(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    progress: Callable[[int], None] | None = None,
+    keep_metadata: bool = False,
+) -> None:
+    """Reads a compile log into the staged tables and fills in what `source` says of it.
+
+    Without `keep_metadata`, secrets are redacted. Raises ProfileError where it is no such log.
+    """
+    began = time.perf_counter()
+    log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
+    rows = Rows(connection, source.source_id, keep_metadata)
+    phases, graphs, clock = Phases(log.dropped), Graphs(), Clock()
+    try:
+        for record in log.records():
+            if record.name in OF_GRAPHS:
+                if graph := graphs.add(record):
+                    rows.add_graph(graph)
+            elif record.name in METRICS:
+                if graph := graphs.end(record.compile_id):
+                    rows.add_graph(graph)
+            elif record.name == "chromium_event":
+                if (event := record.json()) is None:
+                    log.dropped["phase that cannot be read"] += 1
+                elif (at_us := clock.set(event, record)) is not None:
+                    for phase in phases.add(event, record.compile_id, at_us):
+                        rows.add("staged_compile_phases", *phase)
+            if note := _note(log, record):
+                rows.add_record(record, clock.time_ns(record), *note)
+        for graph in graphs.rest():
+            rows.add_graph(graph)
+        rows.flush()
+    except (ProfileError, OSError) as error:
+        rows.discard()
+        if isinstance(error, ProfileError):
+            raise
+        raise ProfileError(f"{source.path}: {error.strerror or error}") from error
+    if phases.open:
+        log.dropped["phase without an end"] += phases.open
+    if graphs.unreadable:
+        log.dropped["provenance that cannot be read"] += graphs.unreadable
+    if rows.redacted:
+        said = count(rows.redacted, "text")
+        source.warnings.append(f"{said} held what looks like a secret: redacted")
+    if log.cut:
+        source.status = "truncated"
+        source.warnings.insert(0, f"the log breaks off: {log.cut}")
+    source.events, source.json_bytes = log.count, log.bytes
+    source.dropped = dict(log.dropped)
+    source.metadata = {"pid": log.pid}
+    if log.rank is not None:
+        source.metadata["distributedInfo"] = {"rank": log.rank}
+    source.seconds = round(time.perf_counter() - began, 3)
+
+
+def stage_run_json(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    said: dict[str, Any],
+    keep_metadata: bool = False,
+) -> None:
+    """Puts beside them what a run.json, or a rank's, says of its process's compilations."""
+    compilation = said.get("compilation")
+    rank = said.get("rank", 0)
+    if isinstance(compilation, dict) and type(rank) is int and 0 <= rank < 1 << 31:
+        compilation = compilation if keep_metadata else redact(compilation)
+        connection.execute(
+            "INSERT INTO staged_run_json VALUES ($1, $2, $3)",
+            [source.source_id, rank, json.dumps(compilation)],
+        )
+
+
+def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None] | None:
+    """What else a record tells of its compilation: its kind, its content, the user's stack."""
+    name, payload = record.name, record.payload
+    if name in METRICS and isinstance(record.said, dict):
+        figures = {key: record.said[key] for key in FIGURES if key in record.said}
+        return name, json.dumps(figures), None
+    if name == "dynamo_start" and isinstance(record.said, dict):
+        return name, None, "\n".join(log.stack(record.said.get("stack")))
+    if name == "recompile_reasons":
+        return name, payload and _reasons(payload), None
+    if name == "dynamo_graph_break_reason" and (found := IN_BREAK.fullmatch(payload or "")):
+        return name, found["reason"], found["stack"]
+    if name.startswith("fx_graph_cache_"):
+        return "cache", name.removeprefix("fx_graph_cache_"), None
+    if name == "chromium_event" and (event := record.json()):
+        state = str(event.get("name")).removeprefix("fx_graph_cache_")
+        if event.get("ph") == "i" and state != event.get("name"):
+            return "cache", state, None
+    return None
+
+
+def _reasons(payload: str) -> str:
+    """The reasons as they are; some versions of torch write a list of them."""
+    try:
+        said = json.loads(payload)
+    except (ValueError, RecursionError):
+        return payload
+    return "\n".join(map(str, said)) if isinstance(said, list) else payload
+
+
+def say_compilation(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    """Adds to the sources' warnings what is odd about their compilations, once all is linked."""
+    by_id = {source.source_id: source for source in sources}
+    for source_id, warning in connection.execute(sql.script("compilation_faults")).fetchall():
+        by_id[source_id].warnings.append(warning)

@@ -1,0 +1,179 @@
+"""Reading torch's structured compile log (`TORCH_TRACE`): one record after the other.
+
+A record is a line `V1121 06:52:54.063000 <pid> <file>:<line>] {json}`; where it has a payload, that
+follows in lines that begin with a tab. Records `str` give numbers to texts, by which stacks name
+their files.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingest.errors import ProfileError
+from ingest.formats.io import blocks
+
+HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*\] (\{.*\})\s*")
+LONGEST = 64 << 20  # of a line, and of a payload
+MOST_ATTEMPTS = 1_000_000
+OF_EVERY_RECORD = {
+    "has_payload", "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
+    "stack",
+}  # fmt: skip
+
+
+@dataclass
+class Record:
+    """One record: what it is, of which compilation, and its payload where that is wanted.
+
+    `clock_us`: the time of day, in the log's time zone.
+    """
+
+    ordinal: int
+    clock_us: int
+    name: str
+    said: Any
+    compile_id: str | None
+    attempt: int
+    payload: str | None = None
+
+    def json(self) -> dict[str, Any] | None:
+        """The payload as an object; None where it is none."""
+        try:
+            found = json.loads(self.payload or "")
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+class CompileLog:
+    """The records of a file, and what was odd about them once they have been read.
+
+    Of the payloads only those of the `wanted` records are kept, one at a time.
+    """
+
+    def __init__(
+        self, path: Path, wanted: set[str], progress: Callable[[int], None] | None = None
+    ) -> None:
+        self.path = path
+        self.bytes = 0
+        self.count = 0
+        self.rank: int | None = None
+        self.pid: str | None = None
+        self.dropped: Counter[str] = Counter()
+        self.cut: str | None = None
+        self._wanted = wanted
+        self._progress = progress
+        self._texts: dict[int, str] = {}
+
+    def records(self) -> Iterator[Record]:
+        """The records in their order. Raises ProfileError where the file holds none."""
+        record: Record | None = None
+        payload: list[bytes] = []
+        size = 0
+        for line in self._lines():
+            if line is None:
+                self.dropped[f"line of more than {LONGEST >> 20} MiB"] += 1
+                record = None
+            elif line.startswith(b"\t"):
+                size += len(line)
+                if record and record.name in self._wanted and size <= LONGEST:
+                    payload.append(line[1:])
+            else:
+                if record:
+                    yield self._whole(record, payload, size)
+                record, payload, size = self._record(line), [], 0
+        if record and self.cut:
+            self.dropped["record cut short"] += 1
+        elif record:
+            yield self._whole(record, payload, size)
+        if not self.count:
+            raise ProfileError(f"{self.path}: {self.cut or 'no record of a compile log'}")
+
+    def stack(self, frames: Any) -> list[str]:
+        """Frames as Python prints them, in the order given; what is no frame is left out."""
+        if not isinstance(frames, list):
+            return []
+        return [
+            f'  File "{self._text(frame.get("filename"))}", line {frame.get("line")}, '
+            f"in {frame.get('name')}" + (f"\n    {frame['loc']}" if frame.get("loc") else "")
+            for frame in frames
+            if isinstance(frame, dict)
+        ]
+
+    def _text(self, number: Any) -> str:
+        return self._texts.get(number, "??") if isinstance(number, int) else str(number)
+
+    def _lines(self) -> Iterator[bytes | None]:
+        """The lines, None for one that is too long; `cut` says where the file breaks off."""
+        rest, is_long = b"", False
+        with self.path.open("rb") as file:
+            try:
+                for block in blocks(file):
+                    self.bytes += len(block)
+                    first, *more = block.split(b"\n")
+                    rest = b"" if is_long else rest + first
+                    if more:
+                        yield None if is_long else rest
+                        yield from more[:-1]
+                        rest, is_long = more[-1], False
+                    if len(rest) > LONGEST:
+                        rest, is_long = b"", True
+                    if self._progress:
+                        self._progress(file.tell())
+            except (EOFError, OSError) as error:
+                self.cut = str(error)
+        if rest or is_long:
+            self.cut = self.cut or "the last line has no end"
+            yield None if is_long else rest
+
+    def _record(self, line: bytes) -> Record | None:
+        if not line.strip():
+            return None
+        found = HEADER.fullmatch(line)
+        try:
+            said = json.loads(found[6]) if found else None
+        except (ValueError, RecursionError):
+            said = None
+        if not found or not isinstance(said, dict):
+            self.dropped["line that is no record"] += 1
+            return None
+        self.count += 1
+        self.pid = self.pid or found[5].decode()
+        name = next((key for key in said if key not in OF_EVERY_RECORD), "stack")
+        if name == "str":
+            self._intern(said["str"])
+        if self.rank is None and type(said.get("rank")) is int:
+            self.rank = said["rank"]
+        content = said.get(name)
+        if name == "artifact" and isinstance(content, dict):
+            name = str(content.get("name"))
+        attempt = said.get("attempt")
+        if type(attempt) is not int or not 0 <= attempt < MOST_ATTEMPTS:
+            attempt = 0
+        hours, minutes, seconds, microseconds = map(int, found.groups()[:4])
+        clock_us = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + microseconds
+        return Record(self.count, clock_us, name, content, _compile_id(said), attempt)
+
+    def _intern(self, pair: Any) -> None:
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int):
+            self._texts[pair[1]] = str(pair[0])
+
+    def _whole(self, record: Record, payload: list[bytes], size: int) -> Record:
+        if size > LONGEST:
+            self.dropped[f"payload of more than {LONGEST >> 20} MiB"] += 1
+        elif payload:
+            record.payload = b"\n".join(payload).decode("utf-8", "replace")
+        return record
+
+
+def _compile_id(said: dict[str, Any]) -> str | None:
+    """The id as torch prints it: `0/1`, and `!2/0/1` inside of compiled autograd."""
+    frame = [said.get("frame_id"), said.get("frame_compile_id")]
+    parts = [str(part) for part in frame if isinstance(part, int)]
+    if isinstance(outer := said.get("compiled_autograd_id"), int):
+        return "/".join([f"!{outer}", *parts])
+    return "/".join(parts) if len(parts) == len(frame) else None

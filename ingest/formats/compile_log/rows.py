@@ -1,0 +1,155 @@
+"""Rows on their way from compile logs into the staged tables, without secrets."""
+
+import re
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from ingest.formats.compile_log.graphs import Graph
+from ingest.formats.compile_log.reader import Record
+from ingest.redaction.secrets import IN_NAME, redact_text
+
+SUSPECT = re.compile(IN_NAME)
+ROWS = 20_000
+TEXTS = pa.list_(pa.string())
+SCHEMAS = {
+    "staged_compile_records": pa.schema(
+        [
+            ("ordinal", pa.int32()),
+            ("compile_id", pa.string()),
+            ("attempt", pa.int32()),
+            ("what", pa.string()),
+            ("time_ns", pa.int64()),
+            ("body", pa.string()),
+            ("stack", pa.string()),
+        ]
+    ),
+    "staged_compile_phases": pa.schema(
+        [
+            ("compile_id", pa.string()),
+            ("phase", pa.string()),
+            ("start_ns", pa.int64()),
+            ("end_ns", pa.int64()),
+        ]
+    ),
+    "staged_graphs": pa.schema(
+        [
+            ("graph_id", pa.int32()),
+            ("ordinal", pa.int32()),
+            ("compile_id", pa.string()),
+            ("attempt", pa.int32()),
+            ("key", pa.string()),
+            ("aot_id", pa.string()),
+            ("has_origins", pa.bool_()),
+        ]
+    ),
+    "staged_nodes": pa.schema(
+        [
+            ("graph_id", pa.int32()),
+            ("stage", pa.string()),
+            ("position", pa.int32()),
+            ("node", pa.string()),
+            ("target", pa.string()),
+            ("shape", pa.string()),
+            ("file", pa.string()),
+            ("line", pa.int32()),
+            ("function", pa.string()),
+            ("code", pa.string()),
+        ]
+    ),
+    "staged_origins": pa.schema(
+        [("graph_id", pa.int32()), ("aten_node", pa.string()), ("nodes", TEXTS)]
+    ),
+    "staged_kernel_calls": pa.schema(
+        [
+            ("graph_id", pa.int32()),
+            ("ordinal", pa.int32()),
+            ("kernel", pa.string()),
+            ("aten_nodes", TEXTS),
+            ("stacks", TEXTS),
+        ]
+    ),
+}
+
+
+class Rows:
+    """Rows on their way into the staged tables, a batch at a time."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, source_id: int, keep_metadata: bool
+    ) -> None:
+        self.redacted = 0
+        self._connection = connection
+        self._source_id = source_id
+        self._keep = keep_metadata
+        self._rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in SCHEMAS}
+        self._count = 0
+        self._graphs = 0
+        self._clean: dict[str, str] = {}
+
+    def add(self, table: str, *values: Any) -> None:
+        self._rows[table].append(tuple(map(self._without_secrets, values)))
+        self._count += 1
+        if self._count >= ROWS:
+            self.flush()
+
+    def add_record(
+        self, record: Record, time_ns: int | None, what: str, body: str | None, stack: str | None
+    ) -> None:
+        place = (record.ordinal, record.compile_id, record.attempt)
+        self.add("staged_compile_records", *place, what, time_ns, body, stack or None)
+
+    def add_graph(self, graph: Graph) -> None:
+        number = self._graphs
+        self._graphs += 1
+        place = (number, graph.ordinal, graph.compile_id, graph.attempt)
+        self.add("staged_graphs", *place, graph.key, graph.aot_id, bool(graph.origins))
+        for stage, printed in (("program", graph.program), ("aten", graph.lowered)):
+            for node in printed:
+                self.add("staged_nodes", number, stage, *node)
+        for origin in graph.origins.items():
+            self.add("staged_origins", number, *origin)
+        for call in graph.calls():
+            self.add("staged_kernel_calls", number, *call)
+
+    def flush(self) -> None:
+        """Hands all rows over."""
+        for table, rows in self._rows.items():
+            if not rows:
+                continue
+            schema = SCHEMAS[table]
+            columns = [
+                pa.array(column, field.type)
+                for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+            ]
+            self._connection.register("incoming", pa.table(columns, schema=schema))
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT *, {self._source_id} AS source_id "
+                "FROM incoming"
+            )
+            self._connection.unregister("incoming")
+            rows.clear()
+        self._count = 0
+
+    def discard(self) -> None:
+        """Takes everything back."""
+        for table in SCHEMAS:
+            self._connection.execute(f"DELETE FROM {table} WHERE source_id = $1", [self._source_id])
+
+    def _without_secrets(self, value: Any) -> Any:
+        """A text that can be stored, and without secrets; anything else as it is."""
+        if isinstance(value, list):
+            return [self._without_secrets(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        if value not in self._clean:
+            if len(self._clean) > ROWS:
+                self._clean.clear()
+            text = value if value.isascii() else value.encode("utf-8", "replace").decode()
+            if not self._keep and SUSPECT.search(text):
+                redacted = redact_text(text)
+                self.redacted += redacted != text
+                text = redacted
+            self._clean[value] = text
+        return self._clean[value]

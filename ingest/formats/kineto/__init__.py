@@ -1,0 +1,1 @@
+"""Traces as torch.profiler (Kineto) writes them, whole or damaged."""

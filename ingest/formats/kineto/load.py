@@ -1,0 +1,124 @@
+"""Reading the traces of a run into the scratch database, piece by piece."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from ingest import sql
+from ingest.errors import ProfileError
+from ingest.formats.kineto.chunks import PIECE_SCHEMA
+from ingest.formats.kineto.reader import KinetoTrace
+from ingest.formats.kineto.repair import mend, parse
+from ingest.formats.source import Source, count
+from ingest.redaction.secrets import IN_NAME, SUSPECT, redact_json, redact_text
+
+REDACTED_ROWS = 10_000
+TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets
+
+
+def stage_trace(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    progress: Callable[[int], None] | None = None,
+    keep_metadata: bool = False,
+) -> None:
+    """Reads a Kineto trace into table `staged` and fills in what `source` says of it.
+
+    Without `keep_metadata`, secrets in names, labels and arguments are redacted. Raises
+    ProfileError where the file holds no trace.
+    """
+    began = time.perf_counter()
+    trace = KinetoTrace(source.path, progress)
+    failures: list[ProfileError] = []
+    batches = until_failure(trace.batches(), source.path, failures)
+    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, batches)
+    parse(connection, source.source_id, pieces)
+    if failures:
+        connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
+        raise failures[0]
+    mend(connection, source, trace)
+    if not keep_metadata:
+        _redact(connection, source)
+    source.json_bytes = trace.json_bytes
+    source.metadata = trace.metadata
+    source.warnings = trace.warnings + source.warnings
+    if trace.truncated:
+        source.status = "truncated"
+    _count(connection, source)
+    source.seconds = round(time.perf_counter() - began, 3)
+
+
+def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Takes secrets out of what events say, before anything but `staged` has seen them."""
+    suspects = connection.cursor().execute(
+        sql.script("suspects"),
+        {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
+    )
+    columns = ("event_id", *TEXTS)
+    assigned = ", ".join(f"{column} = redacted.{column}" for column in TEXTS)
+    changes = 0
+    while rows := suspects.fetchmany(REDACTED_ROWS):
+        redacted = [
+            (event_id, *(text and redact_text(text) for text in texts), redact_json(args))
+            for event_id, *texts, args in rows
+        ]
+        changed = [new for new, old in zip(redacted, rows, strict=True) if new != old]
+        if changed:
+            connection.register(
+                "redacted", pa.table(dict(zip(columns, zip(*changed, strict=True), strict=True)))
+            )
+            connection.execute(
+                f"UPDATE staged SET {assigned} "
+                "FROM redacted WHERE staged.event_id = redacted.event_id"
+            )
+            connection.unregister("redacted")
+        changes += len(changed)
+    if changes:
+        source.warnings.append(f"{count(changes, 'event')} held what looks like a secret: redacted")
+
+
+def until_failure(
+    batches: Iterator[pa.RecordBatch], path: Path, failures: list[ProfileError]
+) -> Iterator[pa.RecordBatch]:
+    """A file's batches; an error is put aside, for DuckDB would tell it in its own words."""
+    try:
+        yield from batches
+    except ProfileError as error:
+        failures.append(error)
+    except OSError as error:
+        failures.append(ProfileError(f"{path}: {error.strerror or error}"))
+
+
+def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Every event of the file is a row of `events` or `other_events`, or counted as dropped."""
+    reasons = connection.execute(
+        """
+        SELECT
+            CASE
+                WHEN side IS NOT NULL THEN 'complete'
+                WHEN phase <> 'X' THEN 'phase ' || phase
+                WHEN name IS NULL THEN 'complete event without a name'
+                WHEN relative_ns IS NULL THEN 'complete event without a valid ts'
+                WHEN dur_ns IS NULL THEN 'complete event without a valid dur'
+                ELSE 'complete event with a negative dur'
+            END AS reason,
+            count(*)
+        FROM staged
+        WHERE source_id = $1
+        GROUP BY reason
+        ORDER BY reason
+        """,
+        [source.source_id],
+    ).fetchall()
+    counts = dict(reasons)
+    source.events = sum(counts.values()) + sum(source.dropped.values())
+    source.complete = counts.pop("complete", 0)
+    source.other = counts
+    source.warnings += [
+        f"{count(events, 'event')} kept in other_events only: {reason}"
+        for reason, events in counts.items()
+        if reason.startswith("complete event")
+    ]

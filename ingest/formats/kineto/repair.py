@@ -1,0 +1,209 @@
+"""The pieces of a trace that DuckDB did not take for events: read with care, and accounted for."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+
+import duckdb
+import pyarrow as pa
+
+from ingest import sql
+from ingest.formats.io import Content
+from ingest.formats.json_text import EVENT_START
+from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA
+from ingest.formats.kineto.damage import EVENT_LIMIT, NO_EVENT, TOO_LONG, Found, read_piece
+from ingest.formats.kineto.reader import KinetoTrace
+from ingest.formats.source import Source, count
+
+PAGE = 100_000
+MEMORY_FOR_LONG_EVENTS = "4GB"
+ORDINALS = 1_000_000_000_000
+
+
+def parse(
+    connection: duckdb.DuckDBPyConnection, source_id: int, pieces: pa.RecordBatchReader
+) -> None:
+    """Parses pieces of text into table `staged`."""
+    connection.register("pieces", pieces)
+    connection.execute(sql.script("parse"), {"source_id": source_id})
+    connection.unregister("pieces")
+
+
+def mend(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:
+    """Puts the events in the pieces that are none in their place, and finds the array's end.
+
+    What is mended or dropped is counted in `source`; `trace` gets to know its metadata.
+    """
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE rejected AS SELECT event_id % $2 AS ordinal, "
+        "(args ->> 'from_byte')::BIGINT AS from_byte, (args ->> 'to_byte')::BIGINT AS to_byte "
+        "FROM staged WHERE source_id = $1 AND phase IS NULL",
+        [source.source_id, ORDINALS],
+    )
+    with closing(trace.content()) as content:
+        mending = Mending(connection, source.source_id, trace, content)
+        mending.read()
+        trace.finish(content, mending.array_end, mending.lost)
+    source.dropped = dict(mending.dropped)
+    source.warnings += [
+        f"{count(events, 'event')} repaired: {fault}" for fault, events in mending.repaired.items()
+    ]
+    source.warnings += [
+        f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
+        f"the first at byte {mending.first_dropped[reason]:,}"
+        for reason, pieces in mending.dropped.items()
+    ]
+
+
+class Mending:
+    """The way through the rejected pieces of one trace, in the order of the file.
+
+    `array_end`: where its `]` is. `lost`: bytes after the last whole event of a file without one.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        source_id: int,
+        trace: KinetoTrace,
+        content: Content,
+    ) -> None:
+        self.array_end: int | None = None
+        self.lost = 0
+        self.dropped: Counter[str] = Counter()
+        self.first_dropped: dict[str, int] = {}
+        self.repaired: Counter[str] = Counter()
+        self._connection = connection
+        self._source_id = source_id
+        self._trace = trace
+        self._content = content
+        self._events: list[dict[str, object]] = []  # to be written
+        self._characters = 0
+        self._further = trace.pieces  # numbers the events that share a piece with others
+        self._damage: Found | None = None  # that may go on in the next piece
+
+    def read(self) -> None:
+        """Reads all rejected pieces and writes the events in them."""
+        self._delete("phase IS NULL", 0, self._trace.pieces)
+        position, before = 0, -1
+        for ordinal, start, end, followed in self._rejected():
+            if start < position:  # an event reaches into this piece: all between are parts of it
+                self._delete("true", before + 1, ordinal)
+            elif before + 1 < ordinal:
+                self._end_damage()
+            before = ordinal
+            number = ordinal
+            is_end = partial(self._is_end, followed)
+            for found in read_piece(self._content, max(start, position), end, is_end):
+                position = found.end
+                if found.event:
+                    self._keep(number, found)
+                    number, self._further = self._further, self._further + 1
+                elif found.reason:
+                    self._drop(found)
+                else:
+                    self.array_end = found.start
+            if self.array_end is not None:
+                self._delete("true", ordinal + 1, self._trace.pieces)
+                break
+        if self._damage and self.array_end is None and self._damage.end == self._trace.json_bytes:
+            self.lost = self._damage.end - self._damage.start
+            self._damage = None
+        self._end_damage()
+        self._write()
+        self._count_refused()
+
+    def _rejected(self) -> Iterator[tuple[int, int, int, bool]]:
+        """Number, start and end of each rejected piece, and whether events follow it."""
+        query = "FROM rejected WHERE ordinal > $1 ORDER BY ordinal LIMIT $2"
+        left = self._connection.execute("SELECT count(*) FROM rejected").fetchall()[0][0]
+        last = -1
+        while page := self._connection.execute(query, [last, PAGE]).fetchall():
+            for last, start, end in page:
+                yield last, start, end, self._trace.pieces - last > left
+                left -= 1
+
+    def _is_end(self, followed: bool, place: int, amid_damage: bool) -> bool:
+        if followed and amid_damage:
+            return False
+        return self._trace.is_end(self._content, place, amid_damage)
+
+    def _keep(self, number: int, found: Found) -> None:
+        self._end_damage()
+        if found.fault:
+            self.repaired[found.fault] += 1
+        if len(found.event) > LONG_PIECE:
+            self._write()
+        self._events.append(
+            {
+                "ordinal": number,
+                "from_byte": found.start,
+                "to_byte": found.end,
+                "event": found.event,
+            }
+        )
+        self._characters += len(found.event)
+        if self._characters > LONG_PIECE:
+            self._write()
+
+    def _drop(self, found: Found) -> None:
+        """Takes what follows damage, and does not look like an event, for a part of it."""
+        start = self._content.read(found.start, 64).decode("latin-1")
+        if self._damage and not EVENT_START.match(start):
+            self._damage = self._damage._replace(end=found.end)
+            return
+        self._end_damage()
+        if found.reason == NO_EVENT:
+            self._count(found.reason, 1, found.start)
+        else:
+            self._damage = found
+
+    def _end_damage(self) -> None:
+        if damage := self._damage:
+            too_long = damage.end - damage.start > EVENT_LIMIT
+            self._count(TOO_LONG if too_long else damage.reason, 1, damage.start)
+        self._damage = None
+
+    def _count(self, reason: str, number: int, place: int) -> None:
+        self.dropped[reason] += number
+        self.first_dropped.setdefault(reason, place)
+
+    def _write(self) -> None:
+        """Parses the events gathered so far; a long one comes alone, and may need more memory."""
+        if not self._events:
+            return
+        first = int(str(self._events[0]["from_byte"]))
+        table = pa.Table.from_pylist(self._events, schema=PIECE_SCHEMA)
+        is_long = self._characters > LONG_PIECE
+        limit = self._connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+        try:
+            if is_long:
+                self._connection.execute(f"SET memory_limit = '{MEMORY_FOR_LONG_EVENTS}'")
+            parse(self._connection, self._source_id, table.to_reader())
+        except duckdb.OutOfMemoryException:
+            self._count(TOO_LONG, len(self._events), first)
+        finally:
+            if is_long:
+                self._connection.execute(f"SET memory_limit = '{limit}'")
+        self._events, self._characters = [], 0
+
+    def _count_refused(self) -> None:
+        """What DuckDB does not take for an event even so."""
+        [(refused, place)] = self._connection.execute(
+            "SELECT count(*), min((args ->> 'from_byte')::BIGINT) FROM staged "
+            "WHERE source_id = $1 AND phase IS NULL",
+            [self._source_id],
+        ).fetchall()
+        if refused:
+            self._count(NO_EVENT, refused, place)
+            self._delete("phase IS NULL", 0, self._further)
+
+    def _delete(self, condition: str, start: int, end: int) -> None:
+        """Deletes what the condition holds for of the pieces numbered from `start` to `end`."""
+        if start < end:
+            first = self._source_id * ORDINALS
+            self._connection.execute(
+                f"DELETE FROM staged WHERE event_id >= $1 AND event_id < $2 AND {condition}",
+                [first + start, first + end],
+            )

@@ -1,0 +1,1 @@
+"""Memory timelines as `export_memory_timeline` writes them."""

@@ -1,0 +1,193 @@
+"""Reading memory snapshots and memory timelines of a run into the scratch database."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from ingest import sql
+from ingest.errors import ProfileError
+from ingest.formats.kineto.load import until_failure
+from ingest.formats.memory_timeline.reader import read_memory_timeline
+from ingest.formats.snapshot.reader import MemorySnapshot
+from ingest.formats.snapshot.schemas import EVENT_SCHEMA
+from ingest.formats.snapshot.stacks import Stacks
+from ingest.formats.source import Source, count
+from ingest.redaction.secrets import IN_NAME, redact, redact_text
+
+TEXTS = {  # may hold secrets
+    "staged_actions": ("compile_context", "user_metadata", "category", "other"),
+    "staged_marks": ("name",),
+}
+OF_DEVICE = "* REPLACE ('cuda:' || device AS device)"
+OF_SNAPSHOT = {
+    "segments": OF_DEVICE,
+    "blocks": OF_DEVICE,
+    "marks": "'cuda:' || device AS device, name, stage, row_number() OVER () AS ordinal, "
+    "CASE WHEN time_us BETWEEN 0 AND 4e15 THEN time_us * 1000 END AS time_ns",  # up to 2096
+    "settings": "*",
+}
+MOST_BYTES = 1 << 50
+MOST_ADDRESS = (1 << 64) - (1 << 51)  # with such a size, its end is a number still
+
+
+def stage_memory(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    stacks: Stacks,
+    progress: Callable[[int], None] | None = None,
+    keep_metadata: bool = False,
+) -> None:
+    """Reads a memory snapshot or timeline into the staged tables; frames go into `stacks`.
+
+    Without `keep_metadata`, secrets in what the program noted are redacted. Raises ProfileError
+    where the file holds neither.
+    """
+    began = time.perf_counter()
+    if source.kind == "memory_timeline":
+        _stage_timeline(connection, source, progress)
+    else:
+        _stage_snapshot(connection, source, stacks, progress)
+    if not keep_metadata:
+        _redact(connection, source)
+    (source.events,) = connection.execute(
+        "SELECT count(*) FROM staged_actions WHERE source_id = $1", [source.source_id]
+    ).fetchall()[0]
+    source.seconds = round(time.perf_counter() - began, 3)
+
+
+def stage_stacks(connection: duckdb.DuckDBPyConnection, stacks: Stacks) -> None:
+    """Puts the stacks and frames of all snapshots, each distinct one once, beside them."""
+    _insert(connection, "staged_stacks", stacks.stacks_table(), "*")
+    _insert(connection, "staged_frames", stacks.frames_table(), "*")
+
+
+def say_faults(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    """Adds to the sources' warnings what is odd about their memory, once all is replayed."""
+    by_id = {source.source_id: source for source in sources}
+    for source_id, warning in connection.execute(sql.script("memory_faults")).fetchall():
+        by_id[source_id].warnings.append(warning)
+
+
+def _stage_timeline(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    progress: Callable[[int], None] | None,
+) -> None:
+    actions, source.json_bytes = read_memory_timeline(source.path, progress)
+    actions = actions.append_column("ordinal", pa.array(range(len(actions)), pa.int64()))
+    _insert(
+        connection,
+        "staged_actions",
+        actions,
+        f"*, {source.source_id} * 1_000_000_000_000::BIGINT + ordinal AS action_id, "
+        "'timeline' AS origin, 'unknown' AS device, abs(change_bytes) AS bytes",
+        source.source_id,
+    )
+
+
+def _stage_snapshot(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    stacks: Stacks,
+    progress: Callable[[int], None] | None,
+) -> None:
+    snapshot = MemorySnapshot(source.path, stacks, progress)
+    failures: list[ProfileError] = []
+    batches = until_failure(_checked(snapshot), source.path, failures)
+    connection.register("snapshot_events", pa.RecordBatchReader.from_batches(EVENT_SCHEMA, batches))
+    connection.execute(sql.script("snapshot_events"), {"source_id": source.source_id})
+    connection.unregister("snapshot_events")
+    if failures:
+        connection.execute("DELETE FROM staged_actions WHERE source_id = $1", [source.source_id])
+        raise failures[0]
+    source.json_bytes = snapshot.pickle_bytes
+    source.warnings = snapshot.warnings + source.warnings
+    for name, rows in (
+        ("segments", snapshot.segments),
+        ("blocks", snapshot.blocks),
+        ("marks", snapshot.annotations),
+        ("settings", snapshot.settings),
+    ):
+        _insert(connection, f"staged_{name}", rows, OF_SNAPSHOT[name], source.source_id)
+
+
+def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
+    """Raises ProfileError for sizes and addresses that no memory has: their sums fit no number."""
+    sizes = rows["bytes"].to_numpy(zero_copy_only=False)
+    ends = rows["address"].to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero((sizes < 0) | (sizes > MOST_BYTES) | (ends > float(MOST_ADDRESS)))
+    if len(wrong):
+        row = rows.slice(wrong[0], 1).to_pylist()[0]
+        place = row.get("ordinal", int(wrong[0]))
+        raise ProfileError(
+            f"{path}: {what} {place:,} of device {row['device']} is of {row['bytes'] or 0:,} bytes "
+            f"at address {row['address']}: no memory is"
+        )
+
+
+def _checked(snapshot: MemorySnapshot) -> Iterator[pa.RecordBatch]:
+    """The actions; whatever in the snapshot is of no possible size is told before they end."""
+    for batch in snapshot.events():
+        _check_sizes(batch, snapshot.path, "action")
+        yield batch
+    _check_sizes(snapshot.segments, snapshot.path, "segment")
+    _check_sizes(snapshot.blocks, snapshot.path, "block")
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    target: str,
+    rows: pa.Table,
+    columns: str,
+    source_id: int | None = None,
+) -> None:
+    connection.register("incoming", rows)
+    numbered = "" if source_id is None else f", {source_id} AS source_id"
+    connection.execute(f"INSERT INTO {target} BY NAME SELECT {columns}{numbered} FROM incoming")
+    connection.unregister("incoming")
+
+
+def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Takes secrets out of a source's texts, of which each distinct one is looked at once."""
+    changes = 0
+    for table, columns in TEXTS.items():
+        for column in columns:
+            texts = connection.execute(
+                f"SELECT DISTINCT {column}::VARCHAR FROM {table} "
+                f"WHERE source_id = $1 AND regexp_matches({column}::VARCHAR, $2)",
+                [source.source_id, IN_NAME],
+            ).fetchall()
+            redacted = [(text, new) for (text,) in texts if (new := redact_text(text)) != text]
+            changes += _replace(connection, source, table, column, column, redacted)
+    settings = connection.execute(
+        "SELECT setting, value FROM staged_settings WHERE source_id = $1", [source.source_id]
+    ).fetchall()
+    redacted = [(name, new) for name, value in settings if (new := redact(value, name)) != value]
+    changes += _replace(connection, source, "staged_settings", "setting", "value", redacted)
+    if changes:
+        source.warnings.append(f"{count(changes, 'text')} held what looks like a secret: redacted")
+
+
+def _replace(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    table: str,
+    key: str,
+    column: str,
+    changed: list[tuple[str, str]],
+) -> int:
+    """Sets a column where a key has a value, for all pairs at once. Returns how many there were."""
+    if changed:
+        keys, values = zip(*changed, strict=True)
+        connection.register("redacted", pa.table({"key": list(keys), "new": list(values)}))
+        connection.execute(
+            f"UPDATE {table} SET {column} = redacted.new FROM redacted "
+            f"WHERE {table}.source_id = $1 AND {table}.{key}::VARCHAR = redacted.key",
+            [source.source_id],
+        )
+        connection.unregister("redacted")
+    return len(changed)

@@ -1,0 +1,1 @@
+"""A reader of pickles that knows only instructions for plain data."""

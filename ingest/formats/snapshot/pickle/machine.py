@@ -1,0 +1,359 @@
+"""Pickles of plain data, read as a stream by a machine that cannot run code.
+
+A pickle is a program. The machine knows only the instructions that build dicts, lists, tuples,
+strings, numbers, True, False and None, and refuses all others: those that import, call or build
+anything else. It is Python's own unpickler in nothing: that one can be made to import, and a file
+of few bytes can make it allocate tens of gigabytes. Nothing here recurses, lengths are checked
+before anything is allocated, and what is held in memory has a limit.
+
+The lists inside the list under one key of the outermost dict, such as `device_traces[i]`, may be
+of any length: their items are handed over as they are read, and then forgotten.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ingest.errors import ProfileError
+from ingest.formats.snapshot.pickle.handover import (  # fmt: skip
+    CONTAINER_BYTES,
+    ITEM_BYTES,
+    TEXT_BYTES,
+    HandingOver,
+    Items,
+    Lane,
+    State,
+)
+from ingest.formats.snapshot.pickle.opcodes import (  # fmt: skip
+    APPEND,
+    APPENDS,
+    ARGUMENT_BYTES,
+    BINFLOAT,
+    BINGET,
+    BININT,
+    BININT1,
+    BININT2,
+    BINPUT,
+    CONSTANTS,
+    DICT,
+    EMPTY_DICT,
+    EMPTY_LIST,
+    EMPTY_TUPLE,
+    FRAME,
+    GLOBAL,
+    INST,
+    LIST,
+    LONG1,
+    LONG4,
+    LONG_BINGET,
+    LONG_BINPUT,
+    MARK,
+    MEMOIZE,
+    OPCODES,
+    PROTO,
+    SETITEM,
+    SETITEMS,
+    SHORT_TEXT,
+    STACK_GLOBAL,
+    STOP,
+    TEXT,
+    TEXT8,
+    TUPLE,
+    TUPLE1,
+    TUPLE2,
+    TUPLE3,
+    float64,
+    int32,
+    uint16,
+    uint32,
+    uint64,
+)
+from ingest.formats.snapshot.pickle.stream import MARGIN, PickleBytes
+
+MAX_HELD_BYTES = 2 << 30  # an estimate of what the values that are not handed over take
+MAX_DEPTH = 64
+MAX_TEXT_BYTES = 16 << 20
+MAX_INTEGER_BYTES = 255
+SHARED_TEXTS = 65_536  # so many distinct strings are held once each
+MAX_NUMBERS_AS_KEYS = 1000  # of a dict: they can be made to have equal hashes, strings cannot
+KEYS = frozenset([str, int, float, bool, type(None)])
+TEXTS_ALONE = frozenset([str])
+
+
+class PickleStream:
+    """One pass over a pickle: iterate `items()`; then `value` is everything else.
+
+    `key`: the lists in the list under this key of the outermost dict are handed over. In `value`
+    they are empty. `read_bytes`: size of the pickle, inflated. `warnings`: what was odd, one
+    sentence each. `progress` hears how many bytes of the file on disk have been read so far.
+    Raises ProfileError, which names the file and the byte, for all that is no plain data.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        lane: Lane | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.path = path
+        self.value: Any = None
+        self._key = key
+        self._source = PickleBytes(path, progress)
+        self.warnings = self._source.warnings
+        self._state = State()
+        self._lists = HandingOver(self._source, self._state, key, lane)
+        self._texts: dict[bytes, str] = {}
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes of the pickle read so far, inflated."""
+        return self._source.read_bytes
+
+    def items(self) -> Iterator[Items]:
+        """The items of the lists under the key, in file order within each list."""
+        self._have(0, 2)
+        if self._source.data[:1] != b"\x80":
+            raise ProfileError(f"{self.path}: not a pickle of protocol 2 or later")
+        end = yield from self._run()
+        if excess := self._source.read_on(end):
+            self.warnings.append(f"{excess:,} bytes after the end of the pickle were not read")
+        yield from self._lists.rest(self.value)
+
+    def _run(self) -> Generator[Items, None, int]:
+        """Runs the pickle. Returns the place after its end in the data at hand."""
+        source, state, lists, texts = self._source, self._state, self._lists, self._texts
+        stack, marks, memo = state.stack, state.marks, state.memo
+        push, memoize, fail = stack.append, memo.append, source.fail
+        data, safe, at = source.data, source.safe, 0
+        while True:
+            if at >= safe:
+                at = source.whole(at)
+                self._check_held()
+                data, safe = source.data, source.safe
+            op = data[at]
+            at += 1
+            if op == BINGET:
+                number = data[at]
+                if number >= len(memo):
+                    fail(at - 1, f"nothing was kept under number {number}")
+                push(memo[number])
+                at += 1
+            elif op == LONG_BINGET:
+                [number] = uint32(data, at)
+                if number >= len(memo):
+                    fail(at - 1, f"nothing was kept under number {number:,}")
+                push(memo[number])
+                at += 4
+            elif op == MEMOIZE:
+                if not stack:
+                    fail(at - 1, "no value to keep")
+                memoize(stack[-1])
+            elif op == LONG1:
+                end = at + 1 + data[at]
+                push(int.from_bytes(data[at + 1 : end], "little", signed=True))
+                at = end
+            elif op == BININT1:
+                push(data[at])
+                at += 1
+            elif op == MARK:
+                marks.append(len(stack))
+                if len(marks) > MAX_DEPTH:
+                    fail(at - 1, f"nested more than {MAX_DEPTH} deep")
+                if lists.open_at < 0 and stack and type(stack[-1]) is list and len(marks) < 4:
+                    lists.open(at - 1)
+            elif op == SETITEMS:
+                mark = self._unmark(at - 1, 1)
+                self._set(at - 1, stack[mark - 1], stack[mark:])
+                del stack[mark:]
+            elif op == EMPTY_DICT:
+                if marks and marks[-1] == lists.open_at and len(stack) - marks[-1] < 2:
+                    end = lists.next(at - 1)
+                    if lists.ready:
+                        yield from lists.ready
+                        lists.ready.clear()
+                    if end >= at:
+                        at = end
+                        continue
+                push({})
+                state.held += CONTAINER_BYTES
+            elif op == SHORT_TEXT:
+                end = at + 1 + data[at]
+                raw = data[at + 1 : end]
+                text = texts.get(raw)
+                if text is None:
+                    text = self._text(raw)
+                push(text)
+                at = end
+            elif op == EMPTY_LIST:
+                push([])
+                state.held += CONTAINER_BYTES
+            elif op == APPENDS:
+                mark = self._unmark(at - 1, 1)
+                target = stack[mark - 1]
+                if type(target) is not list:
+                    fail(at - 1, f"cannot add items to {kind(target)}")
+                if mark == lists.open_at:
+                    lists.close()
+                    yield from lists.ready
+                    lists.ready.clear()
+                else:
+                    target += stack[mark:]
+                    state.held += ITEM_BYTES * (len(stack) - mark)
+                del stack[mark:]
+            elif op == BININT:
+                push(int32(data, at)[0])
+                at += 4
+            elif op == BININT2:
+                push(uint16(data, at)[0])
+                at += 2
+            elif op == STOP:
+                break
+            else:
+                at = self._rare(op, at)
+                data, safe = source.data, source.safe
+        if len(stack) != 1 or marks:
+            fail(at - 1, f"the pickle ends with {len(stack)} values, not one")
+        self.value = stack.pop()
+        return at
+
+    def _rare(self, op: int, at: int) -> int:
+        """What is seldom met. Returns the place after it."""
+        source, state = self._source, self._state
+        stack, memo, fail = state.stack, state.memo, source.fail
+        start = at - 1
+        size = ARGUMENT_BYTES.get(op, 0)
+        if op in CONSTANTS:
+            stack.append(CONSTANTS[op])
+        elif op in (TUPLE1, TUPLE2, TUPLE3):
+            count = op - TUPLE1 + 1
+            self._need(start, count)
+            stack[-count:] = [tuple(stack[-count:])]
+            state.held += CONTAINER_BYTES
+        elif op == EMPTY_TUPLE:
+            stack.append(())
+        elif op in (TUPLE, LIST, DICT):
+            mark = self._unmark(start, 0)
+            if mark == self._lists.open_at:
+                fail(start, f"{OPCODES[op]} inside {self._key}")
+            values = stack[mark:]
+            made: Any = {} if op == DICT else tuple(values) if op == TUPLE else values
+            if op == DICT:
+                self._set(start, made, values)
+            stack[mark:] = [made]
+            state.held += CONTAINER_BYTES + ITEM_BYTES * len(values)
+        elif op == APPEND:
+            self._need(start, 2)
+            item, target = stack.pop(), stack[-1]
+            if type(target) is not list:
+                fail(start, f"cannot add an item to {kind(target)}")
+            target.append(item)
+            state.held += ITEM_BYTES
+        elif op == SETITEM:
+            self._need(start, 3)
+            self._set(start, stack[-3], stack[-2:])
+            del stack[-2:]
+        elif op in (BINPUT, LONG_BINPUT):
+            number = source.data[at] if op == BINPUT else uint32(source.data, at)[0]
+            if number != len(memo):
+                fail(start, f"keeps a value under number {number:,}, not {len(memo):,}")
+            self._need(start, 1)
+            memo.append(stack[-1])
+        elif op == BINFLOAT:
+            stack.append(float64(source.data, at)[0])
+        elif op == PROTO:
+            if not 2 <= source.data[at] <= 5:
+                fail(start, f"protocol {source.data[at]}, not 2 to 5")
+        elif op == FRAME:
+            self._length(start, uint64(source.data, at)[0], source.limit)
+        elif op in (TEXT, TEXT8, LONG4):
+            length: int = (uint64 if op == TEXT8 else uint32)(source.data, at)[0]
+            self._length(start, length, MAX_INTEGER_BYTES if op == LONG4 else MAX_TEXT_BYTES)
+            at = self._have(at, size + length)
+            source.need(at, size + length)
+            raw = source.data[at + size : at + size + length]
+            is_text = op != LONG4
+            stack.append(self._text(raw) if is_text else int.from_bytes(raw, "little", signed=True))
+            return at + size + length
+        else:
+            self._refuse(op, start)
+        return at + size
+
+    def _refuse(self, op: int, start: int) -> NoReturn:
+        name = OPCODES.get(op)
+        if name is None:
+            self._source.fail(start, f"no instruction of a pickle: 0x{op:02x}")
+        what = ""
+        if op in (GLOBAL, INST):
+            start = self._have(start, MARGIN)
+            named = self._source.data[start + 1 : start + 1 + MARGIN].split(b"\n")[:2]
+            what = ".".join(part.decode("utf-8", "replace") for part in named)
+        elif op == STACK_GLOBAL:
+            what = ".".join(part[:MARGIN] for part in self._state.stack[-2:] if type(part) is str)
+        what = f" of {what.encode('unicode_escape').decode()}" if what else ""
+        self._source.fail(
+            start, f"{name}{what}: not plain data, refused, and nothing of it was run"
+        )
+
+    def _set(self, start: int, target: Any, values: list[Any]) -> None:
+        if type(target) is not dict:
+            self._source.fail(start, f"cannot set keys of {kind(target)}")
+        if len(values) % 2:
+            self._source.fail(start, "a key without a value")
+        keys = values[::2]
+        kinds = set(map(type, keys))
+        if not kinds <= TEXTS_ALONE:
+            for key in keys:
+                if type(key) not in KEYS:
+                    self._source.fail(start, f"{kind(key)} as a key")
+            if len(target) + len(keys) > MAX_NUMBERS_AS_KEYS:
+                most = f"{MAX_NUMBERS_AS_KEYS:,}"
+                self._source.fail(start, f"more than {most} keys, not all of which are strings")
+        target.update(zip(keys, values[1::2], strict=True))
+        self._state.held += ITEM_BYTES * len(values)
+
+    def _text(self, raw: bytes) -> str:
+        """Equal strings are held once. Bytes that are no UTF-8 are replaced."""
+        text = raw.decode("utf-8", "replace")
+        if len(raw) < 256:
+            if len(self._texts) >= SHARED_TEXTS:
+                self._texts.clear()
+            self._texts[raw] = text
+        self._state.held_texts += TEXT_BYTES + len(raw)
+        return text
+
+    def _unmark(self, start: int, below: int) -> int:
+        """Takes the last mark away; there are `below` values before it to work on."""
+        if not self._state.marks:
+            self._source.fail(start, "no mark to go back to")
+        mark = self._state.marks.pop()
+        if mark - (self._state.marks[-1] if self._state.marks else 0) < below:
+            self._source.fail(start, "nothing to work on")
+        return mark
+
+    def _need(self, start: int, count: int) -> None:
+        if len(self._state.stack) - (self._state.marks[-1] if self._state.marks else 0) < count:
+            self._source.fail(start, "nothing to work on")
+
+    def _length(self, start: int, length: int, most: int) -> None:
+        if length > most:
+            self._source.fail(start, f"a length of {length:,} bytes")
+
+    def _have(self, at: int, size: int) -> int:
+        at = self._source.have(at, size)
+        self._check_held()
+        return at
+
+    def _check_held(self) -> None:
+        state = self._state
+        held = state.held + state.held_texts + 16 * len(state.memo) + 40 * len(state.stack)
+        if held > MAX_HELD_BYTES:
+            limit = f"{MAX_HELD_BYTES >> 20:,} MiB"
+            self._source.fail(0, f"more than {limit} of values besides {self._key}")
+
+
+def kind(value: Any) -> str:
+    """What a value of a pickle is, in words."""
+    names = {str: "a string", int: "an integer", float: "a number with a fraction", bool: "a bool"}
+    names |= {list: "a list", tuple: "a tuple", dict: "a dict", type(None): "None"}
+    return names.get(type(value), "an item that stands elsewhere already")

@@ -1,0 +1,151 @@
+"""CUDA memory snapshots: the pickle of `torch.cuda.memory._dump_snapshot()`, as columns."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ingest.errors import ProfileError
+from ingest.formats.snapshot.pickle.bulk_reader import EventLane
+from ingest.formats.snapshot.pickle.handover import Items
+from ingest.formats.snapshot.pickle.machine import PickleStream, kind
+from ingest.formats.snapshot.records import unread
+from ingest.formats.snapshot.schemas import (  # fmt: skip
+    ANNOTATION_SCHEMA,
+    ANNOTATIONS,
+    BLOCK_SCHEMA,
+    BLOCKS,
+    KNOWN_BLOCK_KEYS,
+    KNOWN_KEYS,
+    KNOWN_SEGMENT_KEYS,
+    SEGMENT_SCHEMA,
+    SEGMENTS,
+    SETTING_SCHEMA,
+    SETTINGS,
+    TRACES,
+)
+from ingest.formats.snapshot.stacks import Stacks, StacksOfFile
+from ingest.formats.snapshot.tables import (  # fmt: skip
+    annotations_of,
+    blocks_of,
+    completed,
+    events_of,
+    history_of,
+    ordinals_of,
+    segments_of,
+    settings_of,
+)
+
+ROWS_AT_ONCE = 65_536
+WEIGHT_OF_DICTS = 8  # an event that is a dict takes so much more
+
+
+class MemorySnapshot:
+    """One pass over a snapshot: exhaust `events()`; then the rest is there.
+
+    `segments`, `blocks`, `annotations`, `settings`: tables of the schemas in snapshot_schemas.py.
+    `warnings`: what was odd, one sentence each. `pickle_bytes`: size of the pickle, inflated.
+    Stacks go into `stacks`. `progress` hears how many bytes of the file on disk have been read.
+    """
+
+    def __init__(
+        self, path: Path, stacks: Stacks, progress: Callable[[int], None] | None = None
+    ) -> None:
+        self.path = path
+        self.segments = SEGMENT_SCHEMA.empty_table()
+        self.blocks = BLOCK_SCHEMA.empty_table()
+        self.annotations = ANNOTATION_SCHEMA.empty_table()
+        self.settings = SETTING_SCHEMA.empty_table()
+        self.warnings: list[str] = []
+        self._stacks = StacksOfFile(stacks)
+        self._lane = EventLane(self._stacks)
+        self._stream = PickleStream(path, TRACES, self._lane, progress)
+
+    @property
+    def pickle_bytes(self) -> int:
+        """Bytes of the pickle read so far, inflated."""
+        return self._stream.read_bytes
+
+    def events(self) -> Iterator[pa.RecordBatch]:
+        """The events of all devices, each device's in the order of its trace: EVENT_SCHEMA.
+
+        Raises ProfileError for a file that is no memory snapshot, with the place in it.
+        """
+        try:
+            yield from self._batches()
+            self._take(self._stream.value)
+        except ProfileError as error:
+            named = str(error).startswith(f"{self.path}: ")
+            raise error if named else ProfileError(f"{self.path}: {error}") from None
+        self.warnings += self._stream.warnings
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        waiting: list[Items] = []
+        rows = 0
+        for items in self._stream.items():
+            if waiting and (items.index != waiting[0].index or rows >= ROWS_AT_ONCE):
+                yield self._batch(waiting)
+                waiting, rows = [], 0
+            if items.values or items.columns:
+                waiting.append(items)
+                rows += items.count or WEIGHT_OF_DICTS * len(items.values)
+        if waiting:
+            yield self._batch(waiting)
+
+    def _batch(self, parts: list[Items]) -> pa.RecordBatch:
+        """What was read of one device the long way, and by the lane, in the order of the trace."""
+        device = parts[0].index
+        plain = [part for part in parts if part.columns is None]
+        runs = [part for part in parts if part.columns is not None]
+        batches, ordinals = [], []
+        if plain:
+            events = [event for part in plain for event in part.values]
+            ordinals.append(ordinals_of(plain))
+            batches.append(events_of(events, device, ordinals[-1], self._stacks))
+        if runs:
+            columns = self._lane.arrays(
+                [part.columns for part in runs], [part.count for part in runs]
+            )
+            ordinals.append(ordinals_of(runs))
+            batches.append(completed(columns, device, ordinals[-1]))
+        if len(batches) == 1:
+            return batches[0]
+        whole = pa.Table.from_batches(batches).combine_chunks()
+        [batch] = whole.take(
+            pa.array(np.argsort(np.concatenate(ordinals), kind="stable"))
+        ).to_batches()
+        return batch
+
+    def _take(self, value: Any) -> None:
+        """Everything besides the events."""
+        if type(value) is list:
+            value = {SEGMENTS: value}
+        if type(value) is not dict or not {SEGMENTS, TRACES} & value.keys():
+            raise ProfileError(f"not a memory snapshot: neither {SEGMENTS} nor {TRACES}")
+        for number, trace in enumerate(listed(value, TRACES)):
+            if type(trace) is not list:
+                raise ProfileError(f"{TRACES}[{number}]: {kind(trace)}, not a list")
+        segments, annotations = listed(value, SEGMENTS), listed(value, ANNOTATIONS)
+        self.segments = segments_of(segments, self._stacks)
+        blocks = [block for segment in segments for block in segment[BLOCKS]]
+        self.blocks = blocks_of(segments, blocks, self.segments["device"], self._stacks)
+        self.annotations = annotations_of(annotations)
+        self.settings = settings_of(value.get(SETTINGS))
+        self.warnings += unread("the snapshot has", [value], KNOWN_KEYS)
+        self.warnings += unread(f"{SEGMENTS} have", segments, KNOWN_SEGMENT_KEYS)
+        self.warnings += unread(f"{BLOCKS} have", blocks, KNOWN_BLOCK_KEYS)
+        self.warnings += unread(
+            f"{ANNOTATIONS} have", annotations, frozenset(ANNOTATION_SCHEMA.names)
+        )
+        if past := sum(len(found) - 1 for block in blocks if (found := history_of(block))):
+            self.warnings.append(f"{past:,} earlier allocations in the blocks' history: not read")
+
+
+def listed(value: dict[Any, Any], key: str) -> list[Any]:
+    """The list under a key of the snapshot, empty where there is none."""
+    found = value.get(key)
+    if found is not None and type(found) is not list:
+        raise ProfileError(f"{key}: {kind(found)}, not a list")
+    return found or []

@@ -1,0 +1,66 @@
+"""What a run's files say of the run and of their clocks."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+
+from ingest.formats.source import Source
+
+EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
+LATEST_UNIX_NS = 3 * 10**18
+MOST_RANKS = 1_000_000
+
+
+def base_ns(source: Source) -> int:
+    """What the trace's times count from, Unix ns; 0 where it says nothing that could be it."""
+    recorded = source.metadata.get("baseTimeNanoseconds", 0)
+    try:
+        base = int(recorded)
+    except (TypeError, ValueError, OverflowError):
+        base = -1
+    if 0 <= base <= LATEST_UNIX_NS:
+        return base
+    source.warnings.append(f"baseTimeNanoseconds is no time: {str(recorded)[:40]}")
+    return 0
+
+
+def device_name(metadata: list[dict[str, Any]]) -> str | None:
+    """The first device that the traces' metadata names."""
+    for values in metadata:
+        devices = values.get("deviceProperties")
+        for device in devices if isinstance(devices, list) else []:
+            if isinstance(device, dict) and device.get("name"):
+                return str(device["name"])
+    return None
+
+
+def world_size(metadata: list[dict[str, Any]]) -> int | None:
+    """Processes of the job, where the traces say so."""
+    for values in metadata:
+        distributed = values.get("distributedInfo")
+        size = distributed.get("world_size") if isinstance(distributed, dict) else None
+        if isinstance(size, int) and 0 < size <= MOST_RANKS:
+            return int(size)
+    return None
+
+
+def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
+    """When the profile began, UTC: as run.json says, else its first event, if that is Unix time.
+
+    Compilations count where nothing else was recorded: those of a warm-up come before the profile.
+    """
+    if said.get("started_at"):
+        try:
+            started = datetime.fromisoformat(str(said["started_at"]))
+            return started.astimezone(UTC).replace(tzinfo=None)
+        except (ValueError, OverflowError):
+            pass
+    row = connection.execute(
+        "SELECT coalesce(min(first_ns), (SELECT min(start_ns) FROM compilations)) "
+        "FROM (SELECT min(start_ns) AS first_ns FROM complete "
+        "UNION ALL SELECT min(first_ns) FROM memory_devices)"
+    ).fetchone()
+    if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:
+        return None
+    return datetime.fromtimestamp(row[0] / 1e9, UTC).replace(tzinfo=None)

@@ -1,0 +1,125 @@
+"""Which rank each file of a run is of, and what is odd about the ranks together."""
+
+import re
+from itertools import chain, count
+
+import duckdb
+
+from ingest.formats.source import PROFILE_KINDS, Source
+from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
+
+RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+# Traces of one process, as torch names them, and `capture`.
+CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)\.trace\.json(\.gz)?")
+MOST_NAMED = 5
+
+
+def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    """Gives each profile its rank and its clock, for the SQL too, and warns of what is odd."""
+    profiles = [source for source in sources if source.is_profile]
+    for kind in PROFILE_KINDS:  # a trace and a snapshot that say no rank may be of the same one
+        of_kind = [source for source in profiles if source.kind == kind]
+        traced = _ranks_of_processes(connection, profiles) if kind == "compile_log" else {}
+        assign_ranks(of_kind, traced)
+    for source in profiles:
+        connection.execute(
+            "INSERT INTO staged_sources VALUES ($1, $2, $3)",
+            [source.source_id, source.rank, base_ns(source)],
+        )
+    read = [source for source in profiles if source.status != "failed"]
+    for kind in PROFILE_KINDS:
+        if of_kind := [source for source in read if source.kind == kind]:
+            _say_ranks(of_kind)
+    if len(traces := [source for source in read if source.is_trace]) > 1:
+        _say_clocks(connection, traces)
+
+
+def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
+    """Gives each file of a kind its rank: from its content, its name, its place, or any free one.
+
+    The cycles of a profiler that runs again and again are files of one process, and so of one rank.
+    `traced`: the ranks of processes that are known from traces.
+    """
+    processes: dict[str, list[Source]] = {}
+    for source in sources:
+        source.rank = _own_rank(source)
+        if source.rank is None and traced:
+            source.rank = traced.get(str(source.metadata.get("pid")))
+        processes.setdefault(_process(source), []).append(source)
+    taken = {source.rank for cycles in processes.values() for source in cycles}
+    for place, cycles in enumerate(processes.values()):
+        unknown = [source for source in cycles if source.rank is None]
+        known = (source.rank for source in cycles if source.rank is not None)
+        free = (rank for rank in chain([place], count()) if rank not in taken)
+        rank = next(chain(known, free))
+        taken.add(rank)
+        for source in unknown:
+            source.rank = rank
+            if len(processes) > 1 and len(unknown) == len(cycles):
+                source.warnings.append(f"says no rank: taken for rank {rank}")
+
+
+def _ranks_of_processes(
+    connection: duckdb.DuckDBPyConnection, sources: list[Source]
+) -> dict[str, int | None]:
+    """The rank of each process id that traces of one rank alone have."""
+    ranks = {source.source_id: source.rank for source in sources if source.is_trace}
+    pids: dict[str, set[int | None]] = {}
+    if any(source.kind == "compile_log" and _own_rank(source) is None for source in sources):
+        for source_id, pid in connection.execute(
+            "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
+        ).fetchall():
+            pids.setdefault(pid, set()).add(ranks[source_id])
+    return {pid: rank for pid, (rank, *others) in pids.items() if not others}
+
+
+def _process(source: Source) -> str:
+    """What the traces of one process have in common, and those of no other."""
+    named = CYCLE_NAME.fullmatch(source.path.name)
+    return named[1] if named else str(source.path)
+
+
+def _own_rank(source: Source) -> int | None:
+    distributed = source.metadata.get("distributedInfo")
+    recorded = distributed.get("rank") if isinstance(distributed, dict) else None
+    if isinstance(recorded, int) and 0 <= recorded < MOST_RANKS:
+        return int(recorded)
+    named = RANK_IN_NAME.search(source.path.name)
+    return int(named[1]) if named else None
+
+
+def _say_ranks(traces: list[Source]) -> None:
+    ranks = [source.rank for source in traces]
+    for source in traces:
+        if ranks.count(source.rank) > 1:
+            source.warnings.append(f"rank {source.rank} has {ranks.count(source.rank)} files")
+    size = world_size([source.metadata for source in traces]) or 0
+    if len(traces) > 1:
+        size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
+    missing = sorted(set(range(size)) - set(ranks))
+    if missing:
+        named = ", ".join(map(str, missing[:MOST_NAMED]))
+        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        traces[0].warnings.append(f"of {size:,} ranks there is no file of {named}{more}")
+
+
+def _say_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
+    """Processes of one run overlap in time; where one does not, it has another clock."""
+    processes = {source.source_id: _process(source) for source in traces}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for source_id, first, last in connection.execute(
+        "SELECT source_id, min(base_ns + relative_ns), max(base_ns + relative_ns + dur_ns) "
+        "FROM staged INNER JOIN staged_sources USING (source_id) WHERE side IS NOT NULL "
+        "GROUP BY source_id"
+    ).fetchall():
+        spans.setdefault(processes[source_id], []).append((first, last))
+    has_base = [source for source in traces if "baseTimeNanoseconds" in source.metadata]
+    for source in traces:
+        if has_base and "baseTimeNanoseconds" not in source.metadata:
+            source.warnings.append("has no baseTimeNanoseconds, which other files of the run have")
+        own = spans.get(processes[source.source_id], [])
+        others = [span for process in spans.values() if process is not own for span in process]
+        if own and others and all(b < c or d < a for a, b in own for c, d in others):
+            source.warnings.append(
+                "overlaps in time with no other file of the run: its clock may be another"
+            )

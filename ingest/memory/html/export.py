@@ -1,0 +1,68 @@
+"""Files that show a run to people without this program, written whole or not at all."""
+
+import os
+import uuid
+from pathlib import Path
+
+import duckdb
+
+from ingest.errors import MissingError, OutputError
+from ingest.memory.html.flamegraph import Line, render
+from ingest.terminal.printing import size
+
+GRAPHS = {"memory": "by stack", "segments": "by segment and stack"}
+
+
+def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) -> str:
+    """A flame graph (SVG) of a run's snapshots, with the lines of `_memory_viz.py`.
+
+    `graph` is memory or segments, as in `memory_flames`. Several devices stand beside each other in
+    the one graph. Raises MissingError where the run has no snapshot.
+    """
+    rows = connection.execute(
+        """
+        SELECT flames.source_id, parse_filename(sources.path), flames.rank, flames.device,
+            flames.path, flames.bytes
+        FROM memory_flames AS flames
+        INNER JOIN sources
+            ON flames.run_id = sources.run_id AND flames.source_id = sources.source_id
+        WHERE flames.run_id = $1 AND graph = $2
+        ORDER BY flames.source_id, flames.device, flames.path
+        """,
+        [run_id, graph],
+    ).fetchall()
+    if not rows:
+        raise MissingError(
+            f"{run_id}: no memory snapshot with segments, which a flame graph is made of; "
+            "--memory-html needs none"
+        )
+    several = len({(row[0], row[3]) for row in rows}) > 1
+    lines: list[Line] = []
+    for _, name, rank, device, path, held in rows:
+        first = [f"{name} rank {rank} {device}"] if several else []
+        lines.append(([*first, *path], held))
+    total = sum(held for _, held in lines)
+    return render(lines, f"{run_id}: {size(total)} reserved, {GRAPHS[graph]}", size)
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Writes a text to a file, which is replaced at once where it exists.
+
+    Raises OutputError where that is not possible: then the file is as it was.
+    """
+    try:
+        target = file.expanduser().resolve()  # a link stays a link
+    except RuntimeError as error:  # no such user, or links in a circle
+        raise OutputError(f"{file}: cannot be written: {error}") from error
+    if target.exists() and not target.is_file():
+        kind = "a directory" if target.is_dir() else "no regular file"
+        raise OutputError(f"{file}: is {kind}")
+    part = target.with_name(f".tracehouse-{uuid.uuid4().hex[:12]}")
+    try:
+        try:
+            part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror or error}") from error

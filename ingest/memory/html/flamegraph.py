@@ -1,0 +1,149 @@
+"""Flame graphs as SVG that a browser opens by itself: zoomed by a click, searched, nothing loaded.
+
+Drawn from the top: what comes first in a path is above what it is divided into.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from zlib import crc32
+
+from ingest.terminal.printing import printable
+
+Line = tuple[Sequence[str], int]  # path from the outermost name inwards, and its weight
+
+WIDTH, ROW, MARGIN, TOP = 1200, 18, 10, 56  # px
+LETTER = 7.2  # width of a letter, px
+NARROWEST = 0.1  # px; as flamegraph.pl
+LONGEST_NAME = 300
+SCRIPT = Path(__file__).parent / "flamegraph.js"
+NOT_XML = re.compile(r"[\ufffe\uffff\ud800-\udfff]")
+
+# Light enough for dark letters; orange and blue differ for everyone. Of each three, so that
+# neighbours differ.
+TONES = {
+    "python": ("#f8bf7a", "#f3ae5c", "#fbd19d"),
+    "native": ("#9fc3f2", "#86b2ec", "#bad5f7"),
+    "place": ("#c9cdd6", "#bcc1cc", "#d6d9e0"),
+}
+PYTHON = re.compile(r"\.py[cx]?:\d*:?|^<ipython")
+PLACE = re.compile(r"(stream|seg)_-?\d+|active_\w+|inactive|all|<gaps>|<non-python>")
+
+STYLE = """
+svg { background: #fff; font: 12px ui-monospace, Menlo, Consolas, monospace; }
+text { fill: #16181d; }
+g.frame { cursor: pointer; }
+g.frame rect { stroke: #fff; stroke-width: .5; }
+g.frame text { pointer-events: none; }
+g.frame:hover rect { stroke: #000; stroke-width: 1; }
+g.outer { opacity: .55; }
+g.hidden { display: none; }
+svg.searched g.frame:not(.found) rect { fill: #e4e6ea; }
+#search { cursor: pointer; text-decoration: underline; }
+.head { font: 15px system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) {
+  svg { background: #0e1117; }
+  .said { fill: #e8eaee; }
+  g.frame rect { stroke: #0e1117; }
+  g.frame:hover rect { stroke: #fff; }
+  svg.searched g.frame:not(.found) rect { fill: #6d727c; }
+}
+"""
+
+
+@dataclass
+class _Frame:
+    """A rectangle: what all paths that begin alike weigh together."""
+
+    name: str
+    weight: int = 0
+    inner: dict[str, "_Frame"] = field(default_factory=dict)
+
+
+def render(lines: Iterable[Line], title: str, unit: Callable[[int], str]) -> str:
+    """The flame graph of the lines; `unit` writes a weight as people read it.
+
+    Lines without weight are left out. A frame's width is its share of all; of equals in depth under
+    one frame, the heaviest stands first. Raises ValueError where no line weighs anything.
+    """
+    root = _merged(lines)
+    if not root.weight:
+        raise ValueError("no line of the flame graph weighs anything")
+    frames, depth = _placed(root, unit)
+    height = TOP + depth * ROW + MARGIN
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+            f'viewBox="0 0 {WIDTH} {height}" data-total="{root.weight}" data-row="{ROW}" '
+            f'data-margin="{MARGIN}" data-letter="{LETTER}">',
+            f"<title>{_text(title)}</title>",
+            f"<style>{STYLE}</style>",
+            f'<text class="said head" x="{MARGIN}" y="22">{_text(title)}</text>',
+            f'<text class="said" id="told" x="{MARGIN}" y="43">'
+            "A click zooms in, a click on what is above zooms out.</text>",
+            f'<text class="said" id="search" x="{WIDTH - MARGIN}" y="22" text-anchor="end">'
+            "Search</text>",
+            *frames,
+            f"<script><![CDATA[\n{SCRIPT.read_text(encoding='utf-8')}]]></script>",
+            "</svg>\n",
+        ]
+    )
+
+
+def _merged(lines: Iterable[Line]) -> _Frame:
+    root = _Frame("all")
+    for path, weight in lines:
+        if weight <= 0:
+            continue
+        at = root
+        at.weight += weight
+        for name in path:
+            at = at.inner.setdefault(name, _Frame(name))
+            at.weight += weight
+    return root
+
+
+def _placed(root: _Frame, unit: Callable[[int], str]) -> tuple[list[str], int]:
+    """The rectangles as SVG, outer ones first, and how many lie in each other."""
+    scale = (WIDTH - 2 * MARGIN) / root.weight
+    shown: list[str] = []
+    deepest = 0
+    waiting = [(root, 0, 0)]  # a frame, how deep it lies, what lies left of it
+    while waiting:
+        frame, depth, left = waiting.pop()
+        deepest = max(deepest, depth + 1)
+        shown.append(_svg(frame, depth, left, root.weight, scale, unit))
+        for inner in sorted(frame.inner.values(), key=lambda frame: (-frame.weight, frame.name)):
+            if inner.weight * scale >= NARROWEST:
+                waiting.append((inner, depth + 1, left))
+            left += inner.weight
+    return shown, deepest
+
+
+def _svg(
+    frame: _Frame, depth: int, left: int, total: int, scale: float, unit: Callable[[int], str]
+) -> str:
+    x, y, width = MARGIN + left * scale, TOP + depth * ROW, frame.weight * scale
+    name = printable(frame.name, LONGEST_NAME)
+    letters = int((width - 6) / LETTER)
+    label = "" if letters < 3 else name if len(name) <= letters else f"{name[: letters - 1]}…"
+    share = 100 * frame.weight / total
+    return (
+        f'<g class="frame" data-d="{depth}" data-x="{left}" data-w="{frame.weight}">'
+        f"<title>{_text(name)}\n{unit(frame.weight)}, {frame.weight:,} bytes, {share:.2f}%</title>"
+        f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" fill="{_tone(name)}"/>'
+        f'<text x="{x + 3:.2f}" y="{y + ROW - 5}">{_text(label)}</text></g>'
+    )
+
+
+def _tone(name: str) -> str:
+    kind = "place" if PLACE.fullmatch(name) else "python" if PYTHON.search(name) else "native"
+    return TONES[kind][crc32(name.encode(errors="replace")) % 3]
+
+
+def _text(text: str) -> str:
+    """A text inside of an element, whatever is in it."""
+    return escape(NOT_XML.sub("�", text))

@@ -1,0 +1,1 @@
+"""One run from its files to its Parquet tables."""

@@ -1,0 +1,209 @@
+"""The lives of allocations and the memory curve, replayed from the actions of an allocator.
+
+This is not SQL: it looks at each action's neighbours at its address and sums up, a few passes over
+arrays, where windows over two million actions took ten times as long.
+"""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ingest import sql
+
+NONE, ALLOC, FREE, REQUEST, COMPLETION = range(5)  # what an action is to an allocation's life
+READ_ROWS = 1 << 16
+MISSING = np.iinfo(np.int64).min  # in the place of a null
+UNKNOWN = -2  # in the place of an ordinal; -1 is before the first action
+
+Integers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def replay(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fills `memory_lives` and `memory_curves` from the actions of each of `memory_devices`.
+
+    As MemoryViz replays them: a free that was requested and completed in one go ends a life at the
+    request; otherwise memory is in use until the completion. A free without an allocation before
+    it ends the life of memory that was there before the trace began. The curves are relative to
+    what there was at the start.
+    """
+    devices = connection.execute(
+        "SELECT device_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY device_id"
+    ).fetchall()
+    for device_id, count, origin in devices:
+        scripts = ["actions_of_device"]
+        if origin != "snapshot":
+            scripts.append("recorded_totals")
+        actions: Columns = {}
+        for script in scripts:
+            query = connection.sql(sql.script(script), params={"device_id": device_id})
+            actions |= _in_order(query.to_arrow_reader(READ_ROWS), count)
+        turns = Turns(actions["role"], actions["address"], actions["bytes"])
+        for table, columns in (
+            ("memory_lives", _lives(actions, turns)),
+            ("memory_curves", _curves(actions, turns)),
+        ):
+            connection.register("replayed", pa.table(columns))
+            connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT *, {device_id} AS device_id FROM replayed"
+            )
+            connection.unregister("replayed")
+
+
+def _in_order(batches: pa.RecordBatchReader, count: int) -> Columns:
+    """The columns of so many actions, put in order by their ordinals."""
+    columns = {
+        field.name: np.empty(count, field.type.to_pandas_dtype()) for field in batches.schema
+    }
+    read = 0
+    for batch in batches:
+        read += len(batch)
+        place = batch["ordinal"].to_numpy()
+        for name, values in columns.items():
+            values[place] = batch[name].to_numpy(zero_copy_only=False)
+    if read != count:
+        raise AssertionError(f"{read:,} of {count:,} actions")
+    return columns
+
+
+class Turns:
+    """The actions that begin and end lives, by address and then in order.
+
+    `role`, `address` and `bytes` are those of all actions of a device, in order.
+    """
+
+    def __init__(
+        self, role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64], size: Integers
+    ) -> None:
+        role = _in_one_go(role, address)
+        place = np.flatnonzero(role).astype(np.int32)
+        self.place = place[np.argsort(address[place], kind="stable")]
+        self.role, self.address = role[self.place], address[self.place]
+        self.size = size[self.place]
+        last, last_but_one = self._neighbour(-1), self._neighbour(-2)
+        self.last_role = self._role(last)
+        is_pending = (self.last_role == REQUEST) & (self._role(last_but_one) == ALLOC)
+        begun = np.where(self.last_role == ALLOC, last, np.where(is_pending, last_but_one, -1))
+        self.is_of_trace = begun >= 0  # what ends, or is requested to, has begun in the trace
+        self.begun_size = np.where(self.is_of_trace, self.size[begun], self.size)
+        self.ends = (self.role == FREE) | (self.role == COMPLETION)
+        self.requested_last = np.where(self.last_role == REQUEST, self.place[last], UNKNOWN)
+
+    def lives(self) -> tuple[Places, Places, Places, Places]:
+        """Where each life is first known of, begins, is asked to end, and ends; else UNKNOWN.
+
+        One that began before the trace and whose free had been requested by then has -1 for that.
+        """
+        born = self.role == ALLOC
+        next_, after = self._neighbour(1), self._neighbour(2)
+        next_role, role_after = self._role(next_), self._role(after)
+        requested = np.where((next_ >= 0) & (next_role != ALLOC), self.place[next_], UNKNOWN)
+        ends_next = (next_role == FREE) | (next_role == COMPLETION)
+        ends_after = (next_role == REQUEST) & ((role_after == FREE) | (role_after == COMPLETION))
+        death = np.where(
+            ends_next, self.place[next_], np.where(ends_after, self.place[after], UNKNOWN)
+        )
+        before = self.ends & ~self.is_of_trace
+        asked = np.where(
+            self.last_role == REQUEST,
+            self.requested_last,
+            np.where(self.role == FREE, self.place, -1),
+        )
+        unknown = np.full(int(before.sum()), UNKNOWN, np.int32)
+        return (
+            np.concatenate([self.place[born], self.place[before]]),
+            np.concatenate([self.place[born], unknown]),
+            np.concatenate([requested[born], asked[before]]),
+            np.concatenate([death[born], self.place[before]]),
+        )
+
+    def active_change(self) -> Integers:
+        """What each turn adds to the memory in use."""
+        return np.where(self.role == ALLOC, self.size, np.where(self.ends, -self.begun_size, 0))
+
+    def allocated_change(self) -> Integers:
+        """What each turn adds to what is allocated: a request takes, its completion no more."""
+        taken = np.where(
+            self.role == COMPLETION,
+            self.last_role != ALLOC,
+            (self.role == FREE) & (self.last_role == REQUEST),
+        )
+        return np.where(self.role == ALLOC, self.size, np.where(taken, 0, -self.begun_size))
+
+    def _neighbour(self, step: int) -> Places:
+        """The turn so many further on at the same address; -1 where there is none."""
+        found = np.full(len(self.place), -1, np.int32)
+        if len(self.place) > abs(step):
+            here = slice(None, -step) if step > 0 else slice(-step, None)
+            there = slice(step, None) if step > 0 else slice(None, step)
+            index = np.arange(len(self.place), dtype=np.int32)[there]
+            found[here] = np.where(self.address[here] == self.address[there], index, -1)
+        return found
+
+    def _role(self, turn: Places) -> npt.NDArray[np.int8]:
+        return np.where(turn >= 0, self.role[turn], NONE)
+
+
+def _lives(actions: Columns, turns: Turns) -> dict[str, Any]:
+    """The lives with what their actions say, null where that is not known."""
+    known, birth, requested, death = turns.lives()
+
+    def at(column: str, ordinals: Places) -> pa.Array:
+        values = actions[column][np.maximum(ordinals, 0)]
+        return pa.array(values, mask=(ordinals < 0) | (values == MISSING))
+
+    return {
+        "address": actions["address"][known],
+        "bytes": actions["bytes"][known],
+        "birth": pa.array(birth, mask=birth == UNKNOWN),
+        "requested": pa.array(requested, mask=requested == UNKNOWN),
+        "death": pa.array(death, mask=death == UNKNOWN),
+        "action_id": actions["action_id"][known],
+        "birth_ns": at("time_ns", birth),
+        "requested_ns": at("time_ns", requested),
+        "death_ns": at("time_ns", death),
+        "stack_id": at("stack_id", birth),
+        "free_stack_id": at("stack_id", np.where(requested >= 0, requested, death)),
+    }
+
+
+def _in_one_go(role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
+    """The roles, with a request that is completed by the next action as one free."""
+    completed = (role[:-1] == REQUEST) & (role[1:] == COMPLETION) & (address[:-1] == address[1:])
+    role = role.copy()
+    role[:-1][completed] = FREE
+    role[1:][completed] = NONE
+    return role
+
+
+def _curves(actions: Columns, turns: Turns) -> dict[str, Any]:
+    """What there is after each action, less what there was at the start."""
+    changes: Columns = {}
+    for name, change in (
+        ("active_bytes", turns.active_change()),
+        ("allocated_bytes", turns.allocated_change()),
+    ):
+        changes[name] = np.zeros(len(actions["role"]), np.int64)
+        changes[name][turns.place] = change
+    allocated = np.cumsum(changes["allocated_bytes"])
+    reserved: Any = np.cumsum(actions["reserved_change"])
+    if "change_bytes" in actions:  # recorded, in a trace or timeline
+        changes["allocated_bytes"] = actions["change_bytes"]
+        allocated = np.cumsum(actions["change_bytes"])
+        if (actions["allocated_bytes"] != MISSING).all():
+            allocated = actions["allocated_bytes"] - actions["allocated_bytes"][0] + allocated[0]
+            is_missing = actions["reserved_bytes"] == MISSING
+            first = actions["reserved_bytes"][np.argmin(is_missing)]
+            reserved = pa.array(actions["reserved_bytes"] - first, mask=is_missing)
+    return {
+        "action_id": actions["action_id"],
+        "ordinal": np.arange(len(actions["role"])),
+        "change_bytes": changes["allocated_bytes"],
+        "active_bytes": np.cumsum(changes["active_bytes"]),
+        "allocated_bytes": allocated,
+        "reserved_bytes": reserved,
+    }

@@ -1,0 +1,1 @@
+"""What must not be stored: secrets and, where it is asked for, paths."""

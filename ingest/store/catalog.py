@@ -1,0 +1,79 @@
+"""The public names: every table and view, in a connection or in the store's catalog file."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from ingest import sql
+from ingest.store.retry import settled
+
+CATALOG = "catalog.duckdb"
+STAMP = "schema"  # the store's file with the digests of its tables and of its catalog
+
+
+def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
+    """Gives a connection in memory all tables, views and macros of the store, documented.
+
+    They are copied from the catalog where that is current: to define a view, DuckDB lists the
+    files of all runs for each table in it; to copy one, it lists none.
+    """
+    try:
+        if (store / STAMP).read_text().partition(" ")[2] == catalog_digest(store):
+            _copy(connection, store / CATALOG)
+            return
+    except (OSError, UnicodeDecodeError, duckdb.Error):
+        pass  # the catalog is missing, or open for writing elsewhere
+    _define(connection, store)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, catalog: Path) -> None:
+    connection.execute(f"ATTACH {sql.quoted(catalog)} AS catalog (READ_ONLY)")
+    try:
+        connection.execute("COPY FROM DATABASE catalog TO memory")
+    finally:
+        connection.execute("DETACH catalog")
+
+
+def _define(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
+    for statement in _statements(store):
+        settled(partial(connection.execute, statement))  # to define a view is to read
+
+
+def _statements(store: Path) -> Iterator[str]:
+    for table in sql.tables():
+        files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
+        yield (
+            f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
+            f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
+        )
+    for file in sql.definitions():
+        yield file.text
+    for file in (*sql.tables(), *sql.views()):
+        yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"
+        for column, meaning in file.documentation.columns.items():
+            yield f"COMMENT ON COLUMN {file.name}.{column} IS {sql.quoted(meaning)}"
+    for macro in sql.macros():
+        yield f"COMMENT ON MACRO TABLE {macro.name} IS {sql.quoted(macro.documentation.text)}"
+
+
+def write_catalog(file: Path, store: Path) -> None:
+    """Writes the catalog of `store` as a new DuckDB file; DuckDB 1.5 can read it."""
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {sql.quoted(file)} AS catalog (STORAGE_VERSION 'v1.5.0')")
+        connection.execute("USE catalog")
+        _define(connection, store)
+        connection.execute("USE memory")
+        connection.execute("DETACH catalog")
+
+
+def catalog_digest(store: Path) -> str:
+    """Of all that is written into the store's catalog."""
+    return digest(_statements(store))
+
+
+def digest(texts: Iterable[str]) -> str:
+    """A few characters that differ where the texts do."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

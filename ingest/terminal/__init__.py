@@ -1,0 +1,1 @@
+"""What the commands of every room share: arguments, printing, progress."""

@@ -1,0 +1,27 @@
+"""What the commands of `ingest` have in common: their arguments, and opening the store."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingest.errors import StoreError
+from ingest.store.store import Store, default_store
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", help="The store; else TRACEHOUSE_STORE, else ./store."),
+]
+RunArgument = Annotated[str, typer.Argument(help="A run's id, its beginning, or its name.")]
+
+
+def open_store(path: Path | None) -> Store:
+    """The store to work on: only `add` makes one. Raises StoreError where there is none."""
+    wanted = (path or default_store()).expanduser()
+    try:
+        (wanted / "runs").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(f"{wanted}: there is no store; `ingest add` makes one") from None
+    except OSError:
+        pass  # Store puts it in words
+    return Store(wanted)

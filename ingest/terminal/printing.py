@@ -1,0 +1,209 @@
+"""Printing: results on stdout, for people or for programs; everything else on stderr."""
+
+import csv
+import json
+import math
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from ingest.console import Result
+from ingest.errors import QueryError
+from ingest.store.retry import settled
+
+WIDE = 100_000
+NARROWEST = 12
+GAP = "   "  # between two columns
+PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
+MOST_ROWS = 1_000
+LONGEST_CELL = 4_000
+SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+diagnostics = Console(stderr=True)
+
+
+def results() -> Console:
+    """The console of stdout; not limited in width where stdout is no terminal."""
+    is_terminal = sys.stdout.isatty()
+    return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
+
+
+def printable(text: str, longest: int = LONGEST_CELL) -> str:
+    """A name as a terminal can show it: on one line, clipped, with control characters escaped.
+
+    Names in a trace are anybody's: they could clear the screen, or write from right to left.
+    """
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def size(count: int | None) -> str:
+    """Bytes as torch prints them: 2.00 MiB; `–` where they are not known."""
+    if count is None:
+        return "–"
+    for factor, unit in SIZES:
+        if abs(count) >= factor:
+            return f"{count / factor:,.2f} {unit}"
+    return f"{count} B"
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    title: str | None = None,
+    right: Sequence[str] = (),
+) -> Text:
+    """A table for people; the columns named in `right` are numbers, aligned right.
+
+    Where a terminal is too narrow, the widest columns of text are cut first. Laid out here: rich's
+    own tables take the better part of a second for a thousand rows.
+    """
+    texts = [["" if value is None else printable(str(value)) for value in row] for row in rows]
+    widths = [
+        min(max(map(cell_len, (name, *cells))), PROSE.get(name, WIDE))
+        for name, *cells in zip(columns, *texts, strict=True)
+    ]
+    room = results().width - len(GAP) * len(columns)
+    names = [place for place, name in enumerate(columns) if name not in right]
+    _shrink(widths, names, NARROWEST, room)
+    _shrink(widths, range(len(widths)), 2, room)
+    layout = [
+        (width, name in right, name in PROSE) for name, width in zip(columns, widths, strict=True)
+    ]
+    made = Text(f"{title}\n" if title else "", "italic")
+    made = Text.assemble(made, "\n", (_lines(columns, layout), "bold"), "\n")
+    made.append(f" {'─' * (sum(widths) + len(GAP) * (len(widths) - 1))}\n")
+    made.append("".join(f"{_lines(cells, layout)}\n" for cells in texts))
+    return made
+
+
+def _shrink(widths: list[int], places: Sequence[int], narrowest: int, room: int) -> None:
+    """Takes from the widest of the columns at `places`, until all columns fit into the room."""
+    while places and sum(widths) > room:
+        widest = max(places, key=lambda place: widths[place])
+        if widths[widest] <= narrowest:
+            break
+        widths[widest] -= 1
+
+
+def _lines(cells: Sequence[str], layout: Sequence[tuple[int, bool, bool]]) -> str:
+    """A row: one line, or as many as its tallest cell. Layout: width, is a number, is prose."""
+    columns = [
+        textwrap.wrap(cell, width) if is_prose else cell.splitlines()
+        for cell, (width, _, is_prose) in zip(cells, layout, strict=True)
+    ]
+    lines = [
+        GAP.join(
+            _padded(text, width, is_number)
+            for text, (width, is_number, _) in zip(texts, layout, strict=True)
+        )
+        for texts in zip_longest(*columns, fillvalue="")
+    ]
+    return "\n".join(f" {line}".rstrip() for line in lines)
+
+
+def _padded(text: str, width: int, is_number: bool) -> str:
+    spare = width - cell_len(text)
+    if spare < 0:
+        return set_cell_size(text, width - 1) + "…"
+    return " " * spare + text if is_number else text + " " * spare
+
+
+def write_query(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    params: Sequence[object] = (),
+    output_format: str = "table",
+) -> None:
+    """Writes a query's rows to stdout: as `table`, `csv`, `json` (an array) or `parquet`.
+
+    Raises QueryError where the query fails or its result has no such form.
+    """
+    try:
+        rows = settled(lambda: _rows(connection, query, params))
+    except duckdb.Error as error:
+        raise QueryError(str(error).strip()) from error
+    if rows is None:
+        return
+    if output_format == "parquet":
+        sys.stdout.buffer.write(Result(rows).parquet())
+    elif output_format == "csv":
+        _write_csv(rows)
+    elif output_format == "json":
+        _write_json(rows)
+    else:
+        numbers = [field.name for field in rows.schema if _is_number(field.type)]
+        shown = rows.slice(0, MOST_ROWS)
+        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in shown.columns]
+        results().print(table(rows.column_names, zip(*columns, strict=True), right=numbers))
+        if rows.num_rows > MOST_ROWS:
+            print(f"the first {MOST_ROWS:,} of {rows.num_rows:,} rows", file=sys.stderr)
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, params: Sequence[object]
+) -> pa.Table | None:
+    relation = connection.sql(query, params=list(params))
+    return None if relation is None else relation.to_arrow_table()  # not all statements have one
+
+
+def _write_csv(rows: pa.Table) -> None:
+    shown = printable if sys.stdout.isatty() else str
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(rows.column_names)
+    for batch in rows.to_batches():
+        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in batch.columns]
+        for values in zip(*columns, strict=True):
+            writer.writerow(
+                shown(json.dumps(plain(v), default=str))
+                if isinstance(v, dict | list)
+                else shown(v)
+                if isinstance(v, str)
+                else v
+                for v in values
+            )
+
+
+def _write_json(rows: pa.Table) -> None:
+    if len(set(rows.column_names)) < rows.num_columns:
+        raise QueryError("two columns have the same name: JSON cannot tell them apart")
+    separator = "["
+    for batch in rows.to_batches():
+        for record in batch.to_pylist(maps_as_pydicts="lossy"):
+            sys.stdout.write(separator + json.dumps(plain(record), default=str))
+            separator = ",\n"
+    sys.stdout.write("[]\n" if separator == "[" else "]\n")
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: no NaN, and decimals as numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )

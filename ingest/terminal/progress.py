@@ -1,0 +1,88 @@
+"""What `ingest add` tells people while it works and of each path when that is done."""
+
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ingest.errors import IngestError
+from ingest.pipeline.run import RunLabels
+from ingest.store.store import Added, Store
+from ingest.store.workers import add_all
+from ingest.terminal.printing import diagnostics, printable
+
+
+def account_of_adding(
+    store: Store, paths: list[Path], labels: RunLabels, jobs: int, as_json: bool
+) -> bool:
+    """Adds the paths, with one display of the progress, and prints what became of each.
+
+    Whether all of it went well.
+    """
+    paths = list(dict.fromkeys(paths))
+    failed = False
+    with _progress() as progress:
+        sizes = {path: _size(path) for path in paths}
+        names = {path: printable(path.name) for path in paths}
+        bars = {path: progress.add_task(names[path], total=sizes[path]) for path in paths}
+
+        def advance(path: Path, done: int) -> None:
+            what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
+            progress.update(bars[path], completed=done, description=what)
+
+        with closing(add_all(store, paths, labels, jobs, advance)) as outcomes:
+            for path, outcome in outcomes:
+                progress.remove_task(bars[path])
+                failed |= _report(path, outcome, as_json)
+    return not failed
+
+
+def say_error(error: object) -> None:
+    """Prints an error to stderr."""
+    print("\n".join(map(printable, f"error: {error}".strip().split("\n"))), file=sys.stderr)
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TimeElapsedColumn(),
+        console=diagnostics,
+        transient=True,
+        disable=not diagnostics.is_terminal,
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        files = path.iterdir() if path.is_dir() else [path]
+        return sum(file.stat().st_size for file in files if file.is_file())
+    except OSError:
+        return 0  # what is wrong with it is told when it is read
+
+
+def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
+    """Prints what became of a path; whether something of it failed."""
+    if isinstance(outcome, IngestError):
+        say_error(outcome)
+        return True
+    failed = [source for source in outcome.sources if source.status == "failed"]
+    for source in failed:
+        say_error(source.warnings[0])
+    for source in outcome.sources:
+        if source.status == "truncated":  # kept, and no failure
+            print(printable(f"{source.path}: truncated: {source.warnings[0]}"), file=sys.stderr)
+    if as_json:
+        print(json.dumps(outcome.as_dict(path)))
+    elif not outcome.is_new:
+        print(
+            printable(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
+        )
+    else:
+        print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
+        for source in outcome.sources:
+            print(printable(f"  {source.summary()}"))
+    return bool(failed)

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingest.compare.comparison import Comparison, compare
-    from ingest.compare.groups import runs_of
+    from ingest.comparison.comparison import Comparison, compare
+    from ingest.comparison.groups import runs_of
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline.run import RunLabels
@@ -36,17 +36,17 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Comparison": "compare.comparison",
+    "Comparison": "comparison.comparison",
     "Console": "console",
     "IngestError": "errors",
     "QueryError": "errors",
     "Result": "console",
     "RunLabels": "pipeline.run",
     "Store": "store.store",
-    "compare": "compare.comparison",
+    "compare": "comparison.comparison",
     "connect": "store.connection",
     "default_store": "store.store",
-    "runs_of": "compare.groups",
+    "runs_of": "comparison.groups",
     "settled": "store.retry",
     "tables": "sql",
 }

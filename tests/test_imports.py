@@ -1,11 +1,14 @@
 """Boundaries between the packages."""
 
 import ast
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import ingest
 
 REPOSITORY = Path(__file__).parent.parent
 LOADED = "import importlib, pkgutil, sys; {load}; print(*sys.modules)"
@@ -46,3 +49,9 @@ def test_the_dashboard_reaches_data_only_through_ingest() -> None:
                 package, _, module = name.partition(".")
                 assert package not in {"duckdb", "torch", "capture"}, f"{path}: {name}"
                 assert not (package == "ingest" and module), f"{path}: {name}"
+
+
+def test_no_room_has_the_name_of_something_public() -> None:
+    """`ingest.compare` would be the function, or the room once anything has imported that."""
+    rooms = {module.name for module in pkgutil.iter_modules(ingest.__path__)}
+    assert rooms & set(ingest.__all__) == set()

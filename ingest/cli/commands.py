@@ -10,7 +10,7 @@ import typer
 
 from ingest.cli.top import damage, recompiled
 from ingest.cli.top import top as ranking_tables
-from ingest.compare.commands import diff
+from ingest.comparison.commands import diff
 from ingest.errors import QueryError
 from ingest.formats.io import max_inflation
 from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.compare.rank_test import least_p, rank_test
+from ingest.comparison.rank_test import least_p, rank_test
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.compare.comparison import Comparison
+from ingest.comparison.comparison import Comparison
 
 QUERIES = {
     "op": "SELECT * FROM op_diff($base, $other, $rank)",

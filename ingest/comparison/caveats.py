@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from ingest.compare.sides import Side
+from ingest.comparison.sides import Side
 
 
 @dataclass(frozen=True)

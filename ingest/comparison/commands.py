@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ingest.compare.comparison import Comparison, compare
-from ingest.compare.gate import judge, parse
-from ingest.compare.groups import runs_of
-from ingest.compare.report import diff_report
-from ingest.compare.rows import rows_by
+from ingest.comparison.comparison import Comparison, compare
+from ingest.comparison.gate import judge, parse
+from ingest.comparison.groups import runs_of
+from ingest.comparison.report import diff_report
+from ingest.comparison.rows import rows_by
 from ingest.errors import MissingError
 from ingest.store.connection import connect
 from ingest.store.retry import settled

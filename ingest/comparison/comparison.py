@@ -6,10 +6,10 @@ from typing import Any
 
 import duckdb
 
-from ingest.compare.caveats import Caveat, caveats
-from ingest.compare.metrics import Figure, figures_of, sql_of
-from ingest.compare.rank_test import SIGNIFICANT, least_p
-from ingest.compare.sides import Side, side_of
+from ingest.comparison.caveats import Caveat, caveats
+from ingest.comparison.metrics import Figure, figures_of, sql_of
+from ingest.comparison.rank_test import SIGNIFICANT, least_p
+from ingest.comparison.sides import Side, side_of
 from ingest.errors import MissingError
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ingest.compare.amounts import amount
-from ingest.compare.metrics import Figure
-from ingest.compare.rank_test import SIGNIFICANT, least_p
+from ingest.comparison.amounts import amount
+from ingest.comparison.metrics import Figure
+from ingest.comparison.rank_test import SIGNIFICANT, least_p
 
 FORM = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([+-]?)(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ]*)\s*")
 UNITS = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from ingest.compare.rank_test import SIGNIFICANT, rank_test
-from ingest.compare.sides import Side
+from ingest.comparison.rank_test import SIGNIFICANT, rank_test
+from ingest.comparison.sides import Side
 
 PAIR = """
     SELECT figure, unit, base, other, change, percent, part,

@@ -6,12 +6,12 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.compare.amounts import amount, change, duration, share
-from ingest.compare.comparison import Comparison
-from ingest.compare.gate import Verdict
-from ingest.compare.metrics import Figure
-from ingest.compare.rank_test import SIGNIFICANT, least_p
-from ingest.compare.sides import Side
+from ingest.comparison.amounts import amount, change, duration, share
+from ingest.comparison.comparison import Comparison
+from ingest.comparison.gate import Verdict
+from ingest.comparison.metrics import Figure
+from ingest.comparison.rank_test import SIGNIFICANT, least_p
+from ingest.comparison.sides import Side
 from ingest.terminal.printing import printable, results, table
 
 Row = dict[str, Any]

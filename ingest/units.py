@@ -1,0 +1,201 @@
+"""How numbers, times, bytes and names are written, in the terminal and on pages alike.
+
+A value that is not known (None, NaN or a missing cell of a data frame) is written as a dash.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from math import floor, log10
+from numbers import Number
+from typing import TypeGuard, TypeVar
+
+T = TypeVar("T")
+
+UNKNOWN = "–"
+TIMES = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}  # in ns
+SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # in bytes
+
+NAME_WIDTH = 60
+LONGEST_CELL = 4_000
+# They have no shape of their own: a name that has them could clear a terminal's screen, or turn
+# the direction of the text around it.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+ANONYMOUS = "(anonymous namespace)::"
+TENSILE = re.compile(r"(Cijk_\w+?_\w+?_[A-Z]+)_.*?(MT\d+x\d+x\d+)")  # operands, types; tile
+GENERIC_HEAD = re.compile(
+    r"^(kernel\d*|.*elementwise_kernel.*|reduce_kernel|multi_tensor.*)$", re.I
+)
+TEMPLATE_NOISE = re.compile(
+    r"^(\d\w*|[A-Z]|at|native|c10|std|cub|detail|internal|binary_internal|memory|cutlass|gemm"
+    r"|void|bool|char|short|int|long|float|double|unsigned|signed|const|true|false|ul"
+    r"|\w*(?:Float|float|Half|half|bfloat)\d*|complex|array|Array|lambda|operator"
+    r"|gpu_kernel_impl\w*|func_wrapper_t|ReduceOp|\w*(?:Unary|Binary)Functor|TensorIterator\w*"
+    r"|OpaqueType|\w*OffsetCalculator|(?:Load|Store)With\w*)$"
+)
+
+
+def duration(ns: float | None, smallest: str = "ns") -> str:
+    """A time with three significant digits in the unit that suits, from `smallest` on: 12.3 ms."""
+    if not _is_known(ns):
+        return UNKNOWN
+    length = max(abs(float(f"{ns:.3g}")), TIMES[smallest])  # 999.9 µs are 1.00 ms
+    unit = [unit for unit, factor in TIMES.items() if factor <= length][-1]
+    return f"{three_digits(ns / TIMES[unit])} {unit}"
+
+
+def size(count: float | None, ones: str = "B") -> str:
+    """Bytes as torch prints them: 2.00 MiB. `ones` names those that are too few for a KiB."""
+    if not _is_known(count):
+        return UNKNOWN
+    for unit, factor in reversed(SIZES.items()):
+        if abs(count) >= factor > 1:
+            return f"{count / factor:,.2f} {unit}"
+    return f"{count:.0f} {ones}"
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """A percentage, of 100: 47.4%."""
+    if not _is_known(value):
+        return UNKNOWN
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}%"  # + 0.0: no -0.0%
+
+
+def count(value: float | None) -> str:
+    """A whole number: 132,104."""
+    return f"{value:,.0f}" if _is_known(value) else UNKNOWN
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things: 1 file, 1,200 files."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def per_step(value: float | None) -> str:
+    """A number of things per step, which need not be whole: 297, 7.5, 0.17."""
+    if not _is_known(value):
+        return UNKNOWN
+    decimals = 0 if value == round(value) or abs(value) >= 100 else 1 if abs(value) >= 1 else 2
+    return f"{value:,.{decimals}f}"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A metric in its unit: `ns`, `bytes` or `count`. A time of zero has none."""
+    if not _is_known(value):
+        return UNKNOWN
+    if unit == "ns":
+        return duration(value) if value else "0"
+    if unit == "bytes":
+        return size(round(value))
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def change(value: float | None, written: Callable[[float | None], str]) -> str:
+    """A difference, with its sign: +1.23 ms, -4.5%."""
+    return f"+{written(value)}" if _is_known(value) and value > 0 else written(value)
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits, at most three decimals, and all before the point: 0.123, 1,234."""
+    if not value:
+        return "0"
+    decimals = 2 - floor(log10(abs(float(f"{value:.3g}"))))
+    return f"{value:,.{min(max(0, decimals), 3)}f}"
+
+
+def position(ns: int, stretch_ns: int) -> str:
+    """A moment in milliseconds, with as many decimals as tell the ends of a stretch apart."""
+    decimals = max(0, 8 - len(str(stretch_ns)))
+    return f"{ns / TIMES['ms']:,.{decimals}f} ms"
+
+
+def moment(value: datetime | None) -> str:
+    """A point in time, to the second."""
+    return f"{value:%Y-%m-%d %H:%M:%S}" if _is_known(value) else UNKNOWN
+
+
+def address(value: float | None) -> str:
+    """An address of a device's memory: 0x7f3a00000000."""
+    return f"{int(value):#x}" if _is_known(value) else UNKNOWN
+
+
+def printable(text: str, longest: int = LONGEST_CELL) -> str:
+    """A name as a terminal can show it: on one line, clipped, with control characters escaped."""
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def clipped(text: str, width: int = NAME_WIDTH) -> str:
+    """At most `width` characters, on one line, with an ellipsis where some are missing."""
+    text = CONTROL.sub("\ufffd", " ".join(text[: 4 * width].split()))
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def middle_out(text: str, width: int) -> str:
+    """At most `width` characters: the beginning and the end, where similar names differ."""
+    text = clipped(text, len(text))
+    if len(text) <= width:
+        return text
+    return f"{text[: width // 2]}…{text[-(width - width // 2 - 1) :]}"
+
+
+def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
+    """An operator's or kernel's name without its namespaces, parameters and template noise.
+
+    Of template arguments only the functor is kept, for kernels that are named after nothing else:
+    `void at::native::elementwise_kernel<128, 2, at::native::FillFunctor<int> >(…)` is
+    `elementwise_kernel<FillFunctor>`. Of AMD's GEMMs the operands, types and tile are kept.
+    """
+    if not isinstance(name, str):
+        return UNKNOWN
+    prefix, text = ("(graph) ", name[8:]) if name.startswith("(graph) ") else ("", name)
+    text = text.replace(ANONYMOUS, "").removeprefix("void ")
+    if tensile := TENSILE.match(text):
+        return clipped(f"{prefix}{tensile[1]}_{tensile[2]}", width)
+    if text.startswith("std::enable_if"):
+        text = re.sub(r"^.*?::type ", "", text)
+    qualified = re.split(r"[<(]", text, maxsplit=1)[0]
+    is_function = text.rstrip().endswith((")", ">", "const"))
+    if qualified == text or not is_function or not re.fullmatch(r"[\w:~]+", qualified):
+        return clipped(prefix + text, width)  # no signature of a C++ function
+    parts = qualified.split("::")
+    head = parts[-1]
+    if re.fullmatch(r"kernel\d*", head, re.I) and len(parts) > 1:
+        head = "::".join(parts[-2:])
+    functor = _functor(text[len(qualified) :]) if GENERIC_HEAD.match(parts[-1]) else None
+    if functor and functor.startswith("cutlass"):
+        return clipped(prefix + functor, width)  # it names the tile and the types
+    return clipped(f"{prefix}{head}<{functor}>" if functor else prefix + head, width)
+
+
+def _functor(arguments: str) -> str | None:
+    if not arguments.startswith("<"):
+        return None
+    words = re.findall(r"\b\w+\b(?!::)", arguments[:4_000])
+    return next((word for word in words if not TEMPLATE_NOISE.match(word)), None)
+
+
+def short_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """The short name of each; those that would be equal are numbered."""
+    return _apart({name: short_name(name, width) for name in names})
+
+
+def short_paths(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
+    """Lines of code and the like, each clipped; those that would be equal are numbered."""
+    return _apart({name: clipped(name, width) for name in names})
+
+
+def _apart(shortened: dict[str, str]) -> dict[str, str]:
+    taken: dict[str, int] = {}
+    for name, short in shortened.items():
+        taken[short] = taken.get(short, 0) + 1
+        if taken[short] > 1:
+            shortened[name] = f"{short} ({taken[short]})"
+    return shortened
+
+
+def _is_known(value: T | None) -> TypeGuard[T]:
+    """Data frames have NaN, NaT and NA in the place of None; the first two equal nothing."""
+    return isinstance(value, Number | datetime) and value == value

@@ -123,17 +123,17 @@ def comparable(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
     return first
 
 
-def warnings(device: MemoryDevice) -> list[str]:
-    """What reading its file has said about memory."""
+def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
+    """The code and the text of each warning about its file; of a trace, those about memory."""
     query = select(
-        "kind, unnest(warnings) AS warning",
+        "unnest(warning_codes) AS code, unnest(warnings) AS message",
         "sources",
         {"run_id": device.run, "source_id": device.source},
     )
     return [
-        str(row.warning)
+        (str(row.code), str(row.message))
         for row in data.rows(query).itertuples()
-        if row.kind != "kineto" or "memory" in str(row.warning).lower()
+        if device.origin != "trace" or str(row.code).startswith("memory_")
     ]
 
 

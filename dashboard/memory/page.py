@@ -1,6 +1,5 @@
 """Page Memory: what held the device's memory, and when."""
 
-import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -10,7 +9,7 @@ from dashboard.memory import chosen_moment, comparison, curve, device_memory, er
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import formatting, incomplete_runs, recompiled
 
-SAID_BELOW = re.compile(r": (the snapshot has no history|no addresses were recorded)")
+SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
 MOST_WARNINGS = 5
 CAPTURE = """capture run --profile-activities CPU GPU MEM --out run_dir -- script.py
 ingest add run_dir/"""
@@ -50,12 +49,12 @@ def _run(device: MemoryDevice) -> None:
 
 
 def _warnings(device: MemoryDevice) -> None:
-    said = [text for text in device_memory.warnings(device) if not SAID_BELOW.search(text)]
-    for warning in said[:MOST_WARNINGS]:
-        text = formatting.literal(formatting.clipped(warning, 400))
+    messages = [text for code, text in device_memory.warnings(device) if code not in SHOWN_BELOW]
+    for message in messages[:MOST_WARNINGS]:
+        text = formatting.literal(formatting.clipped(message, 400))
         st.warning(text, icon=":material/running_with_errors:")
-    if len(said) > MOST_WARNINGS:
-        st.caption(f"And {len(said) - MOST_WARNINGS:,} more warnings: see the page Runs.")
+    if len(messages) > MOST_WARNINGS:
+        st.caption(f"And {len(messages) - MOST_WARNINGS:,} more warnings: see the page Runs.")
 
 
 def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:

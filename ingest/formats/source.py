@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 MEMORY_KINDS = ("memory_snapshot", "memory_timeline")
 PROFILE_KINDS = ("kineto", *MEMORY_KINDS, "compile_log")
@@ -13,9 +13,19 @@ def count(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+class SourceWarning(NamedTuple):
+    """What is odd about a file: a code for programs, and a sentence for people."""
+
+    code: str
+    message: str
+
+
 @dataclass
 class Source:
-    """An input file of a run, as table `sources` will tell it."""
+    """An input file of a run: what a row of table `sources` says of it.
+
+    The first warning `unreadable` or `truncated` says why the status is `failed` or `truncated`.
+    """
 
     source_id: int
     path: Path
@@ -29,9 +39,32 @@ class Source:
     complete: int | None = None
     other: dict[str, int] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    coded_warnings: list[SourceWarning] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+
+    def warn(self, code: str, message: str) -> None:
+        """Adds a warning."""
+        self.coded_warnings.append(SourceWarning(code, message))
+
+    def fail(self, message: str) -> None:
+        """Marks the file as one that cannot be read."""
+        self.status = "failed"
+        self.warn("unreadable", message)
+
+    def message(self, code: str) -> str | None:
+        """The first warning with the code, if there is one."""
+        return next((said.message for said in self.coded_warnings if said.code == code), None)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd about the file, one sentence each."""
+        return [said.message for said in self.coded_warnings]
+
+    @property
+    def warning_codes(self) -> list[str]:
+        """The code of each of the `warnings`."""
+        return [said.code for said in self.coded_warnings]
 
     @property
     def is_trace(self) -> bool:
@@ -65,6 +98,11 @@ class Source:
 
     def as_dict(self) -> dict[str, Any]:
         """What table `sources` says of the file, without its metadata."""
-        said = {**vars(self), "path": str(self.path)}
-        del said["metadata"]
-        return said
+        values = {
+            **vars(self),
+            "path": str(self.path),
+            "warnings": self.warnings,
+            "warning_codes": self.warning_codes,
+        }
+        del values["metadata"], values["coded_warnings"]
+        return values

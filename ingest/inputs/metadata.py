@@ -21,7 +21,7 @@ def base_ns(source: Source) -> int:
         base = -1
     if 0 <= base <= LATEST_UNIX_NS:
         return base
-    source.warnings.append(f"baseTimeNanoseconds is no time: {str(recorded)[:40]}")
+    source.warn("base_time_invalid", f"baseTimeNanoseconds is no time: {str(recorded)[:40]}")
     return 0
 
 

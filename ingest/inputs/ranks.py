@@ -56,7 +56,7 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
         for source in unknown:
             source.rank = rank
             if len(processes) > 1 and len(unknown) == len(cycles):
-                source.warnings.append(f"says no rank: taken for rank {rank}")
+                source.warn("rank_assumed", f"says no rank: taken for rank {rank}")
 
 
 def _ranks_of_processes(
@@ -92,7 +92,8 @@ def _say_ranks(traces: list[Source]) -> None:
     ranks = [source.rank for source in traces]
     for source in traces:
         if ranks.count(source.rank) > 1:
-            source.warnings.append(f"rank {source.rank} has {ranks.count(source.rank)} files")
+            files = ranks.count(source.rank)
+            source.warn("rank_repeated", f"rank {source.rank} has {files} files")
     size = world_size([source.metadata for source in traces]) or 0
     if len(traces) > 1:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
@@ -100,7 +101,8 @@ def _say_ranks(traces: list[Source]) -> None:
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-        traces[0].warnings.append(f"of {size:,} ranks there is no file of {named}{more}")
+        message = f"of {size:,} ranks there is no file of {named}{more}"
+        traces[0].warn("ranks_missing", message)
 
 
 def _say_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
@@ -116,10 +118,13 @@ def _say_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> 
     has_base = [source for source in traces if "baseTimeNanoseconds" in source.metadata]
     for source in traces:
         if has_base and "baseTimeNanoseconds" not in source.metadata:
-            source.warnings.append("has no baseTimeNanoseconds, which other files of the run have")
+            source.warn(
+                "base_time_missing", "has no baseTimeNanoseconds, which other files of the run have"
+            )
         own = spans.get(processes[source.source_id], [])
         others = [span for process in spans.values() if process is not own for span in process]
         if own and others and all(b < c or d < a for a, b in own for c, d in others):
-            source.warnings.append(
-                "overlaps in time with no other file of the run: its clock may be another"
+            source.warn(
+                "clock_differs",
+                "overlaps in time with no other file of the run: its clock may be another",
             )

@@ -10,14 +10,13 @@ from typing import Any
 from ingest.errors import ProfileError
 from ingest.formats.io import kind_of, sha256
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
-from ingest.formats.source import PROFILE_KINDS, Source
+from ingest.formats.source import PROFILE_KINDS, Source, SourceWarning
 from ingest.inputs.metadata import MOST_RANKS
 
 RUN_JSON = "run.json"
 RANK_JSON = re.compile(r"rank\d+\.json")  # beside run.json: the same keys, said by one rank
 TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 RUN_JSON_LIMIT = 1 << 20
-LINK_OUT = "a link out of the directory, not followed"
 PROFILE_SUFFIXES = re.compile(
     r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|(\.compile)?\.log(\.gz)?$|\.gz$"
 )
@@ -80,7 +79,7 @@ def read_run_input(path: Path) -> RunInput:
     if not any(source.is_profile for source in sources):
         for source in sources:
             if source.status == "failed":
-                raise ProfileError(source.warnings[0])
+                raise ProfileError(source.message("unreadable"))
         raise ProfileError(_nothing_to_read(path, sources))
     return RunInput(path, sources, description)
 
@@ -102,7 +101,9 @@ def _files(path: Path) -> list[Path]:
 def _source(number: int, file: Path, directory: Path | None) -> Source:
     try:
         if directory and (reason := _not_followed(file, directory)):
-            return Source(number, file, "other", 0, "", status="skipped", warnings=[reason])
+            source = Source(number, file, "other", 0, "", status="skipped")
+            source.warn(*reason)
+            return source
         kind, fault = ("run_json", "") if file.name == RUN_JSON else kind_of(file)
         source = Source(number, file, kind, file.stat().st_size, sha256(file))
         if kind == "other" and not fault and _is_of_a_rank(file):
@@ -110,26 +111,27 @@ def _source(number: int, file: Path, directory: Path | None) -> Source:
             source.kind = "run_json"
             return source
     except OSError as error:
-        source = Source(number, file, "other", 0, "", status="failed")
-        source.warnings.append(f"{file}: {error.strerror or error}")
+        source = Source(number, file, "other", 0, "")
+        source.fail(f"{file}: {error.strerror or error}")
         return source
     except ProfileError as error:
         fault = str(error).removeprefix(f"{file}: ")
     if fault and (TRACE_NAME.search(file.name) or not directory):
-        source.status = "failed"
-        source.warnings.append(f"{file}: {fault}")
+        source.fail(f"{file}: {fault}")
     elif kind not in ("run_json", *PROFILE_KINDS):
         source.status = "skipped"
-        source.warnings.append("not a profile")
+        source.warn("not_a_profile", "not a profile")
     return source
 
 
-def _not_followed(file: Path, directory: Path) -> str | None:
+def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
     """Why an entry of a run directory is not read: the directory may come from anywhere."""
     target = file.resolve(strict=True)
     if not target.is_relative_to(directory.resolve()):
-        return LINK_OUT
-    return None if target.is_file() else "not a regular file"
+        return SourceWarning("link_not_followed", "a link out of the directory, not followed")
+    if not target.is_file():
+        return SourceWarning("not_a_file", "not a regular file")
+    return None
 
 
 def _is_of_a_rank(file: Path) -> bool:
@@ -142,7 +144,8 @@ def _skip_copies(sources: list[Source]) -> None:
     for source in sorted(sources, key=lambda source: source.path.is_symlink()):
         if source.is_profile and first.setdefault(source.sha256, source) is not source:
             source.status = "skipped"
-            source.warnings.append(f"the same content as {first[source.sha256].path.name}")
+            name = first[source.sha256].path.name
+            source.warn("same_content", f"the same content as {name}")
 
 
 def _json_object(file: Path) -> dict[str, Any]:
@@ -176,7 +179,7 @@ def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
 def _nothing_to_read(path: Path, sources: list[Source]) -> str:
     if not path.is_dir():
         return f"{path}: no traceEvents: not a profiler trace"
-    if any(source.warnings == [LINK_OUT] for source in sources):
+    if any("link_not_followed" in source.warning_codes for source in sources):
         return f"{path}: no profile in this directory; links out of it are not followed"
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = f"; did you mean a directory in it, such as {path / inside[0]}?" if inside else ""

@@ -12,9 +12,9 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import ProfileError
-from ingest.formats.compile_log.load import say_compilation, stage_compile_log, stage_run_json
+from ingest.formats.compile_log.load import stage_compile_log, stage_run_json
 from ingest.formats.kineto.load import stage_trace
-from ingest.formats.snapshot.load import say_faults, stage_memory, stage_stacks
+from ingest.formats.snapshot.load import stage_memory, stage_stacks
 from ingest.formats.snapshot.stacks import Stacks
 from ingest.formats.source import Source
 from ingest.inputs.metadata import device_name, started_at, world_size
@@ -59,6 +59,7 @@ AFTER_NESTING = (
     "sources",
     "runs",
 )
+FAULTS = ("memory_faults", "compilation_faults")
 AT_LAST = ("measured_compilations", "run_overview", "run_figures")
 
 
@@ -120,8 +121,7 @@ def write_run(
             redact_paths(connection)
         _normalise(connection)
         if run.sources:
-            say_faults(connection, run.sources)
-            say_compilation(connection, run.sources)
+            _add_faults(connection, run.sources)
             if not labels.keep_metadata:
                 _redact_descriptions(run)
             if labels.redact_paths:
@@ -152,8 +152,7 @@ def _stage(
                 stage_memory(connection, source, stacks, report, keep_metadata)
         except ProfileError as error:
             failures.append(error)
-            source.status = "failed"
-            source.warnings.append(str(error))
+            source.fail(str(error))
         read_bytes += source.bytes
     if failures and len(failures) == len(profiles):
         raise failures[0]
@@ -184,6 +183,14 @@ def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(sql.script(name))
 
 
+def _add_faults(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    """Warns of what is odd about the sources once all tables are there."""
+    by_id = {source.source_id: source for source in sources}
+    for name in FAULTS:
+        for source_id, code, message in connection.execute(sql.script(name)).fetchall():
+            by_id[source_id].warn(code, message)
+
+
 def _redact_descriptions(run: RunInput) -> None:
     run.description = redact(run.description)
     for source in run.sources:
@@ -192,8 +199,8 @@ def _redact_descriptions(run: RunInput) -> None:
 
 def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
-        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
-        "map($10::VARCHAR[], $11::BIGINT[]), map($12::VARCHAR[], $13::BIGINT[]), $14, $15, $16)",
+        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, map($10::VARCHAR[], "
+        "$11::BIGINT[]), map($12::VARCHAR[], $13::BIGINT[]), $14, $15, $16, $17)",
         [
             [
                 source.source_id,
@@ -211,6 +218,7 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
                 list(source.dropped.values()),
                 source.status,
                 source.warnings,
+                source.warning_codes,
                 json.dumps(source.metadata),
             ]
             for source in sources

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.formats.source import Source
+from ingest.formats.source import Source, SourceWarning
 
 # A Python frame of a trace, of which the path leads anywhere: `path(line): function`.
 FRAME = r"^([/\\~]|\.\.[/\\]|[A-Za-z]+:[/\\]).*\(\d+\): "
@@ -56,4 +56,7 @@ def redact_sources(sources: list[Source], run: Path) -> None:
     for source in sources:
         known = str(source.path)
         source.path = Path(str(source.path.resolve()).removeprefix(parent))
-        source.warnings = [warning.replace(known, str(source.path)) for warning in source.warnings]
+        source.coded_warnings = [
+            SourceWarning(code, message.replace(known, str(source.path)))
+            for code, message in source.coded_warnings
+        ]

@@ -71,10 +71,11 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
         return True
     failed = [source for source in outcome.sources if source.status == "failed"]
     for source in failed:
-        say_error(source.warnings[0])
+        say_error(source.message("unreadable"))
     for source in outcome.sources:
         if source.status == "truncated":  # kept, and no failure
-            print(printable(f"{source.path}: truncated: {source.warnings[0]}"), file=sys.stderr)
+            reason = source.message("truncated")
+            print(printable(f"{source.path}: truncated: {reason}"), file=sys.stderr)
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:

@@ -319,7 +319,9 @@ def test_what_follows_the_pickle_is_said(tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps({"segments": []}) + b"junk" * 1000)
     snapshot = MemorySnapshot(path, Stacks())
     assert list(snapshot.events()) == []
-    assert snapshot.warnings == ["4,000 bytes after the end of the pickle were not read"]
+    assert snapshot.warnings == [
+        ("bytes_after_end", "4,000 bytes after the end of the pickle were not read")
+    ]
 
 
 @pytest.mark.parametrize("name", ["cpp_pickler_protocol2", "trimmed", "train_ctx128"])

@@ -8,13 +8,12 @@ from typing import Any
 
 import duckdb
 
-from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.compile_log.events import Clock, Phases
 from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
 from ingest.formats.compile_log.reader import CompileLog, Record
 from ingest.formats.compile_log.rows import Rows
-from ingest.formats.source import Source, count
+from ingest.formats.source import Source, SourceWarning, count
 from ingest.redaction.secrets import redact
 
 METRICS = {"compilation_metrics", "bwd_compilation_metrics"}
@@ -74,11 +73,13 @@ def stage_compile_log(
     if graphs.unreadable:
         log.dropped["provenance that cannot be read"] += graphs.unreadable
     if rows.redacted:
-        said = count(rows.redacted, "text")
-        source.warnings.append(f"{said} held what looks like a secret: redacted")
+        texts = count(rows.redacted, "text")
+        source.warn("secrets_redacted", f"{texts} held what looks like a secret: redacted")
     if log.cut:
         source.status = "truncated"
-        source.warnings.insert(0, f"the log breaks off: {log.cut}")
+        source.coded_warnings.insert(
+            0, SourceWarning("truncated", f"the log breaks off: {log.cut}")
+        )
     source.events, source.json_bytes = log.count, log.bytes
     source.dropped = dict(log.dropped)
     source.metadata = {"pid": log.pid}
@@ -132,10 +133,3 @@ def _reasons(payload: str) -> str:
     except (ValueError, RecursionError):
         return payload
     return "\n".join(map(str, said)) if isinstance(said, list) else payload
-
-
-def say_compilation(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Adds to the sources' warnings what is odd about their compilations, once all is linked."""
-    by_id = {source.source_id: source for source in sources}
-    for source_id, warning in connection.execute(sql.script("compilation_faults")).fetchall():
-        by_id[source_id].warnings.append(warning)

@@ -44,7 +44,7 @@ def stage_trace(
         _redact(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
-    source.warnings = trace.warnings + source.warnings
+    source.coded_warnings[:0] = trace.warnings
     if trace.truncated:
         source.status = "truncated"
     _count(connection, source)
@@ -77,7 +77,9 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
             connection.unregister("redacted")
         changes += len(changed)
     if changes:
-        source.warnings.append(f"{count(changes, 'event')} held what looks like a secret: redacted")
+        source.warn(
+            "secrets_redacted", f"{count(changes, 'event')} held what looks like a secret: redacted"
+        )
 
 
 def until_failure(
@@ -117,8 +119,9 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     source.events = sum(counts.values()) + sum(source.dropped.values())
     source.complete = counts.pop("complete", 0)
     source.other = counts
-    source.warnings += [
-        f"{count(events, 'event')} kept in other_events only: {reason}"
-        for reason, events in counts.items()
-        if reason.startswith("complete event")
-    ]
+    for reason, events in counts.items():
+        if reason.startswith("complete event"):
+            source.warn(
+                "events_not_complete",
+                f"{count(events, 'event')} kept in other_events only: {reason}",
+            )

@@ -19,6 +19,7 @@ from ingest.formats.io import METADATA_LIMIT, Content, TrailingBytesError, block
 from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
 from ingest.formats.kineto.chunks import batch, cuts, without_text
 from ingest.formats.kineto.damage import EVENT_LIMIT
+from ingest.formats.source import SourceWarning
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
@@ -30,7 +31,7 @@ class KinetoTrace:
     """One pass over a trace: iterate `batches()`, then tell `finish` where the array ends.
 
     `pieces`: how many the file was cut into. `json_bytes`: decompressed size. `warnings`: what was
-    odd, one sentence each. After `finish`, `metadata`: every key of the file besides
+    odd. After `finish`, `metadata`: every key of the file besides
     `traceEvents`; `truncated`: whether the file ends too early. `progress` hears how many bytes of
     the file on disk have been read so far.
     """
@@ -41,7 +42,7 @@ class KinetoTrace:
         self.json_bytes = 0
         self.pieces = 0
         self.truncated = False
-        self.warnings: list[str] = []
+        self.warnings: list[SourceWarning] = []
         self._progress = progress or (lambda _: None)
         self._file: BinaryIO
         self._blocks: Iterator[bytes]
@@ -117,11 +118,13 @@ class KinetoTrace:
             after = self._take_keys(leading_keys(after), "after", unread)
         if self._broken and not self.truncated:
             self.truncated = True
-            self.warnings.append(f"{self._broken}, after the last event")
+            self._warn("truncated", f"{self._broken}, after the last event")
         if "traceEvents" in self.metadata:
-            self.warnings.append("a second traceEvents array was taken for metadata")
+            self._warn("second_trace_events", "a second traceEvents array was taken for metadata")
         if excess := len(after.strip(BLANK)):
-            self.warnings.append(f"{excess:,} bytes after the end of the trace were not read")
+            self._warn(
+                "bytes_after_end", f"{excess:,} bytes after the end of the trace were not read"
+            )
 
     def _read(self) -> bytes:
         """The next block; a damaged file counts as ended at the damage."""
@@ -129,7 +132,7 @@ class KinetoTrace:
         try:
             block = next(filter(None, self._blocks), b"")
         except TrailingBytesError as error:
-            self.warnings.append(str(error))
+            self._warn("bytes_after_end", str(error))
         except (EOFError, OSError) as error:
             self._broken = str(error)
         self.json_bytes += len(block)
@@ -158,10 +161,13 @@ class KinetoTrace:
             f"{self.path}: no traceEvents array{where}{detail}: not a profiler trace"
         )
 
+    def _warn(self, code: str, message: str) -> None:
+        self.warnings.append(SourceWarning(code, message))
+
     def _truncate(self, where: str) -> None:
         self.truncated = True
         reason = f", {self._broken}" if self._broken else ""
-        self.warnings.append(f"the file ends inside {where}{reason}")
+        self._warn("truncated", f"the file ends inside {where}{reason}")
 
     def _take_keys(self, keys: Keys, place: str, unread: int = 0) -> str:
         """Takes what could be read of the metadata, or still can; returns what follows it."""
@@ -175,9 +181,10 @@ class KinetoTrace:
         else:
             limit = f"longer than {METADATA_LIMIT:,} bytes"
             fault = limit if unread else "not valid JSON, or nested deep"
-            self.warnings.append(
+            self._warn(
+                "metadata_incomplete",
                 f"the metadata {place} the events is {fault}: "
-                f"of its last {lost + unread:,} bytes only the known keys were read"
+                f"of its last {lost + unread:,} bytes only the known keys were read",
             )
         return ""
 

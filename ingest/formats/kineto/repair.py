@@ -46,14 +46,14 @@ def mend(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTra
         mending.read()
         trace.finish(content, mending.array_end, mending.lost)
     source.dropped = dict(mending.dropped)
-    source.warnings += [
-        f"{count(events, 'event')} repaired: {fault}" for fault, events in mending.repaired.items()
-    ]
-    source.warnings += [
-        f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
-        f"the first at byte {mending.first_dropped[reason]:,}"
-        for reason, pieces in mending.dropped.items()
-    ]
+    for fault, events in mending.repaired.items():
+        source.warn("events_repaired", f"{count(events, 'event')} repaired: {fault}")
+    for reason, pieces in mending.dropped.items():
+        source.warn(
+            "pieces_dropped",
+            f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
+            f"the first at byte {mending.first_dropped[reason]:,}",
+        )
 
 
 class Mending:

@@ -65,13 +65,6 @@ def stage_stacks(connection: duckdb.DuckDBPyConnection, stacks: Stacks) -> None:
     _insert(connection, "staged_frames", stacks.frames_table(), "*")
 
 
-def say_faults(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Adds to the sources' warnings what is odd about their memory, once all is replayed."""
-    by_id = {source.source_id: source for source in sources}
-    for source_id, warning in connection.execute(sql.script("memory_faults")).fetchall():
-        by_id[source_id].warnings.append(warning)
-
-
 def _stage_timeline(
     connection: duckdb.DuckDBPyConnection,
     source: Source,
@@ -105,7 +98,7 @@ def _stage_snapshot(
         connection.execute("DELETE FROM staged_actions WHERE source_id = $1", [source.source_id])
         raise failures[0]
     source.json_bytes = snapshot.pickle_bytes
-    source.warnings = snapshot.warnings + source.warnings
+    source.coded_warnings[:0] = snapshot.warnings
     for name, rows in (
         ("segments", snapshot.segments),
         ("blocks", snapshot.blocks),
@@ -169,7 +162,9 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     redacted = [(name, new) for name, value in settings if (new := redact(value, name)) != value]
     changes += _replace(connection, source, "staged_settings", "setting", "value", redacted)
     if changes:
-        source.warnings.append(f"{count(changes, 'text')} held what looks like a secret: redacted")
+        source.warn(
+            "secrets_redacted", f"{count(changes, 'text')} held what looks like a secret: redacted"
+        )
 
 
 def _replace(

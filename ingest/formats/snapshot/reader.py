@@ -37,6 +37,7 @@ from ingest.formats.snapshot.tables import (  # fmt: skip
     segments_of,
     settings_of,
 )
+from ingest.formats.source import SourceWarning
 
 ROWS_AT_ONCE = 65_536
 WEIGHT_OF_DICTS = 8  # an event that is a dict takes so much more
@@ -46,7 +47,7 @@ class MemorySnapshot:
     """One pass over a snapshot: exhaust `events()`; then the rest is there.
 
     `segments`, `blocks`, `annotations`, `settings`: tables of the schemas in snapshot_schemas.py.
-    `warnings`: what was odd, one sentence each. `pickle_bytes`: size of the pickle, inflated.
+    `warnings`: what was odd. `pickle_bytes`: size of the pickle, inflated.
     Stacks go into `stacks`. `progress` hears how many bytes of the file on disk have been read.
     """
 
@@ -58,7 +59,7 @@ class MemorySnapshot:
         self.blocks = BLOCK_SCHEMA.empty_table()
         self.annotations = ANNOTATION_SCHEMA.empty_table()
         self.settings = SETTING_SCHEMA.empty_table()
-        self.warnings: list[str] = []
+        self.warnings: list[SourceWarning] = []
         self._stacks = StacksOfFile(stacks)
         self._lane = EventLane(self._stacks)
         self._stream = PickleStream(path, TRACES, self._lane, progress)
@@ -140,7 +141,8 @@ class MemorySnapshot:
             f"{ANNOTATIONS} have", annotations, frozenset(ANNOTATION_SCHEMA.names)
         )
         if past := sum(len(found) - 1 for block in blocks if (found := history_of(block))):
-            self.warnings.append(f"{past:,} earlier allocations in the blocks' history: not read")
+            message = f"{past:,} earlier allocations in the blocks' history: not read"
+            self.warnings.append(SourceWarning("block_history_not_read", message))
 
 
 def listed(value: dict[Any, Any], key: str) -> list[Any]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ingest.errors import ProfileError
 from ingest.formats.snapshot.pickle.machine import kind
+from ingest.formats.source import SourceWarning
 
 UINT64_MAX = 2**64 - 1
 RANGES = {
@@ -107,7 +108,9 @@ def others(records: Sequence[dict[Any, Any]], known: frozenset[str], place: Plac
     return pa.array(texts, pa.string())
 
 
-def unread(what: str, records: Sequence[dict[Any, Any]], known: frozenset[str]) -> list[str]:
+def unread(
+    what: str, records: Sequence[dict[Any, Any]], known: frozenset[str]
+) -> list[SourceWarning]:
     """A warning where records have keys that are not known: some of these, and of how many values.
 
     `what` names the records with a verb: `segments have`.
@@ -118,7 +121,8 @@ def unread(what: str, records: Sequence[dict[Any, Any]], known: frozenset[str]) 
     names = sorted(str(key)[:MAX_KEY_SHOWN] for key in counts)
     shown = ", ".join(names[:KEYS_SHOWN]) + (", …" if len(names) > KEYS_SHOWN else "")
     values = "1 value" if counts.total() == 1 else f"{counts.total():,} values"
-    return [f"{what} keys that are not read: {shown} ({values})"]
+    message = f"{what} keys that are not read: {shown} ({values})"
+    return [SourceWarning("keys_not_read", message)]
 
 
 def as_json(value: Any, place: str) -> str:

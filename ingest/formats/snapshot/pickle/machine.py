@@ -69,6 +69,7 @@ from ingest.formats.snapshot.pickle.opcodes import (  # fmt: skip
     uint64,
 )
 from ingest.formats.snapshot.pickle.stream import MARGIN, PickleBytes
+from ingest.formats.source import SourceWarning
 
 MAX_HELD_BYTES = 2 << 30  # an estimate of what the values that are not handed over take
 MAX_DEPTH = 64
@@ -84,8 +85,8 @@ class PickleStream:
     """One pass over a pickle: iterate `items()`; then `value` is everything else.
 
     `key`: the lists in the list under this key of the outermost dict are handed over. In `value`
-    they are empty. `read_bytes`: size of the pickle, inflated. `warnings`: what was odd, one
-    sentence each. `progress` hears how many bytes of the file on disk have been read so far.
+    they are empty. `read_bytes`: size of the pickle, inflated. `warnings`: what was odd.
+    `progress` hears how many bytes of the file on disk have been read so far.
     Raises ProfileError, which names the file and the byte, for all that is no plain data.
     """
 
@@ -117,7 +118,8 @@ class PickleStream:
             raise ProfileError(f"{self.path}: not a pickle of protocol 2 or later")
         end = yield from self._run()
         if excess := self._source.read_on(end):
-            self.warnings.append(f"{excess:,} bytes after the end of the pickle were not read")
+            message = f"{excess:,} bytes after the end of the pickle were not read"
+            self.warnings.append(SourceWarning("bytes_after_end", message))
         yield from self._lists.rest(self.value)
 
     def _run(self) -> Generator[Items, None, int]:

@@ -8,6 +8,7 @@ from typing import NoReturn
 from ingest.errors import IngestError, ProfileError
 from ingest.formats.io import TrailingBytesError, blocks
 from ingest.formats.snapshot.pickle.opcodes import ARGUMENT_BYTES, LONG1, SHORT_TEXT
+from ingest.formats.source import SourceWarning
 
 MAX_SNAPSHOT_BYTES = 16 << 30  # of the pickle itself, inflated
 MARGIN = 272  # no instruction read without a check of its length is longer
@@ -17,7 +18,7 @@ class PickleBytes:
     """What is at hand of a pickle is `data`; places are those in it.
 
     Before `safe`, an instruction of at most MARGIN bytes is at hand as a whole. `read_bytes`: how
-    much was read so far, inflated. `warnings`: what was odd about the file, one sentence each.
+    much was read so far, inflated. `warnings`: what was odd about the file.
     `progress` hears how many bytes of the file on disk have been read.
     """
 
@@ -25,7 +26,7 @@ class PickleBytes:
         self.path = path
         self.data = b""
         self.safe = self.read_bytes = 0
-        self.warnings: list[str] = []
+        self.warnings: list[SourceWarning] = []
         self.limit = max_snapshot_bytes()
         self._progress = progress or (lambda _: None)
         self._blocks = self._read()
@@ -91,7 +92,7 @@ class PickleBytes:
                         )
                     yield block
             except TrailingBytesError as error:
-                self.warnings.append(str(error))
+                self.warnings.append(SourceWarning("bytes_after_end", str(error)))
             except (EOFError, OSError) as error:
                 raise ProfileError(f"{self.path}: {error}, inside the pickle") from error
 

@@ -1,5 +1,5 @@
--- What is odd about the compilations of a source, in words.
--- One row: a sentence about a source.
+-- What is odd about the compilations of a source.
+-- One row: a warning.
 WITH graphs_without_origins AS (
     SELECT
         source_id,
@@ -12,23 +12,25 @@ WITH graphs_without_origins AS (
 
 SELECT
     source_id,
+    'graphs_without_origins' AS code,
     concat(
         format('{} of {} graphs do not say which ops their kernels compute', unsaid, graphs),
         CASE
             WHEN backward = unsaid THEN ': they are backward graphs, of which torch logs it not'
             ELSE ': log them with INDUCTOR_PROVENANCE=1 and a fresh cache'
         END
-    ) AS warning
+    ) AS message
 FROM graphs_without_origins
 WHERE unsaid > 0
 UNION ALL
 SELECT
     logs.source_id,
+    'calls_not_linked' AS code,
     format(
         '{} of {} calls of compiled graphs in the trace do not agree with the code in the log: '
         'their kernels are not linked',
         calls.unlinked, calls.calls
-    ) AS warning
+    ) AS message
 FROM (SELECT rank, min(source_id) AS source_id FROM graphs GROUP BY rank) AS logs
 INNER JOIN (
     SELECT

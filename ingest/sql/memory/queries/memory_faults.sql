@@ -1,5 +1,5 @@
--- What is odd about the memory of a source, in words.
--- One row: a sentence about a source.
+-- What is odd about the memory of a source.
+-- One row: a warning.
 WITH
 -- What the curve of a genuine snapshot ends at: its active blocks.
 ends AS (
@@ -42,35 +42,39 @@ jumps AS (
 
 SELECT
     source_id,
+    'memory_curve_mismatch' AS code,
     format(
         '{}: the memory curve ends at {:,} bytes, the active blocks hold {:,}: the file is not as '
         || 'PyTorch wrote it',
         device, curve_bytes, block_bytes
-    ) AS warning
+    ) AS message
 FROM ends
 WHERE curve_bytes <> block_bytes
 UNION ALL
 SELECT
     source_id,
-    format('{}: the snapshot has no history: only its state is known', device) AS warning
+    'memory_without_history' AS code,
+    format('{}: the snapshot has no history: only its state is known', device) AS message
 FROM ends
 WHERE actions = 0
 UNION ALL
 SELECT
     source_id,
+    'memory_events_missing' AS code,
     format(
         '{}: {} time{} the memory allocated changes by more than was recorded: events are missing',
         device, jumps, if(jumps = 1, '', 's')
-    ) AS warning
+    ) AS message
 FROM jumps
 UNION ALL
 SELECT
     devices.source_id,
+    'memory_over_reserved' AS code,
     format(
         '{}: after {} action{} there is more in use than the allocator holds: the file is not as '
         || 'PyTorch wrote it',
         any_value(devices.device), count(*), if(count(*) = 1, '', 's')
-    ) AS warning
+    ) AS message
 FROM memory_totals AS totals
 INNER JOIN memory_devices AS devices ON totals.device_id = devices.device_id
 WHERE totals.active_bytes > totals.reserved_bytes
@@ -78,16 +82,18 @@ GROUP BY devices.device_id, devices.source_id
 UNION ALL
 SELECT
     source_id,
+    'memory_without_totals' AS code,
     string_agg(DISTINCT device, ', ' ORDER BY device)
-    || ': no totals of memory were recorded: it counts from the first event' AS warning
+    || ': no totals of memory were recorded: it counts from the first event' AS message
 FROM staged_actions
 WHERE origin = 'trace' AND recorded_allocated_bytes IS NULL
 GROUP BY source_id
 UNION ALL
 SELECT
     source_id,
+    'memory_without_addresses' AS code,
     string_agg(device, ', ' ORDER BY device)
-    || ': no addresses were recorded: allocations cannot be followed' AS warning
+    || ': no addresses were recorded: allocations cannot be followed' AS message
 FROM (
     SELECT source_id, device
     FROM staged_actions
@@ -96,4 +102,4 @@ FROM (
     HAVING count(address) = 0
 )
 GROUP BY source_id
-ORDER BY source_id, warning;
+ORDER BY source_id, message;

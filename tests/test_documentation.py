@@ -68,11 +68,18 @@ def test_every_column_of_a_macro_is_documented(
         "0 AS used_bytes FROM memory_peak"
     )
     connection.execute(
-        "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse "
+        "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse, FALSE AS is_fused "
         "FROM compared_units('1', '1')"
     )
-    tables = {"moments": "'asked'", "units": "'compared'"}
-    needed = [name for name in signature[1].split(",") if ":=" not in name]
+    for view, source in {
+        "executed": "compiled_programs('compared', '1', '1')",
+        "slotted": "program_slots('compared', 'executed')",
+        "listed": "fused_kernel_ops('compared')",
+    }.items():
+        connection.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
+    tables = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
+    tables |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
+    needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]
     arguments = ", ".join(tables.get(name, "1") for name in needed)
     columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
     assert list(macro.documentation.columns) == [row[0] for row in columns]

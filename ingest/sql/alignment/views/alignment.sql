@@ -1,0 +1,80 @@
+-- Which work of one run stands against which of another:
+-- `alignment(base, other, rank := NULL)`. Units are aligned by where they come from; every unit
+-- of both sides is in exactly one group.
+-- One row: a unit of `compared_units`.
+--
+-- side      base or other
+-- unit_id   as in `compared_units`
+-- group_id  the same for what stands against each other
+-- evidence  provenance: torch's compile log names the operators that the kernel computes. source:
+--           the same function of the user, in the same nn.Modules. shapes: the same name and
+--           shapes. order: the same position in the order of execution, of a compiled function or
+--           of the operators of a name. kernel: the same kernel, by itself or in a graph. fusion:
+--           the fused kernel's name names the operator. name: the same name, no more. none: there
+--           is nothing on the other side
+CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
+    WITH
+    compared AS MATERIALIZED (
+        SELECT
+            *,
+            regexp_matches(name, '^(\(graph\) )?(triton|cpp)_.*fused_') AS is_fused
+        FROM compared_units(base, other, rank := rank)
+    ),
+
+    -- The side whose kernels do the work of several operators of the other: the compiled one. If
+    -- both are compiled, the one with a compile log; if that does not decide, the second run.
+    coarse AS (
+        SELECT
+            coalesce(
+                max(side) FILTER (WHERE region_id IS NOT NULL),
+                max(side) FILTER (WHERE is_fused),
+                'other'
+            ) AS side
+        FROM compared
+    ),
+
+    units AS MATERIALIZED (
+        SELECT compared.*, sides.steps, compared.side = coarse.side AS is_coarse
+        FROM compared
+        INNER JOIN compared_runs(base, other, rank := rank) AS sides ON compared.side = sides.side
+        CROSS JOIN coarse
+    ),
+
+    -- The surest evidence first: each step aligns units that those before it left over.
+
+    by_provenance AS MATERIALIZED (FROM provenance_groups('units', base, other)),
+
+    unexplained AS MATERIALIZED (
+        SELECT units.*
+        FROM units
+        ANTI JOIN by_provenance
+            ON units.side = by_provenance.side AND units.unit_id = by_provenance.unit_id
+    ),
+
+    ops_in_names AS MATERIALIZED (FROM fused_kernel_ops('unexplained')),
+
+    by_kind AS MATERIALIZED (FROM kind_groups('unexplained', 'ops_in_names')),
+
+    left_over AS MATERIALIZED (
+        SELECT unexplained.*
+        FROM unexplained
+        ANTI JOIN by_kind
+            ON unexplained.side = by_kind.side AND unexplained.unit_id = by_kind.unit_id
+    ),
+
+    aligned AS (
+        FROM by_provenance
+        UNION ALL
+        FROM by_kind
+        UNION ALL
+        FROM fusion_groups('left_over', 'ops_in_names')
+    )
+
+    SELECT
+        units.side,
+        units.unit_id,
+        coalesce(aligned.group_id, hash(units.side, units.name, units.module, units.place))
+            AS group_id,
+        coalesce(aligned.evidence, 'none') AS evidence
+    FROM units
+    LEFT JOIN aligned ON units.side = aligned.side AND units.unit_id = aligned.unit_id;

@@ -1,0 +1,100 @@
+-- Part of `alignment`: units that have something in common with units of the other side:
+-- `kind_groups(units, ops_in_names)`, of a table like `compared_units` and one like
+-- `fused_kernel_ops`.
+-- One row: a unit that has a counterpart.
+--
+-- side      base or other
+-- unit_id   the unit
+-- group_id  the same for what stands against each other
+-- evidence  source, shapes, order, name or kernel, as in `alignment`
+CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
+    WITH RECURSIVE
+    unit_kinds AS MATERIALIZED (
+        SELECT
+            *,
+            hash(module, place, frame_order, name, input_dims, kernel) AS kind_id,
+            name = kernel OR name LIKE '(graph) %' AS is_kernel
+        FROM query_table(units)
+    ),
+
+    kinds AS MATERIALIZED (
+        SELECT
+            side,
+            kind_id,
+            module,
+            place,
+            frame_order,
+            name,
+            any_value(short_name) AS short_name,
+            input_dims,
+            kernel,
+            is_kernel,
+            any_value(short_name) IN (SELECT op.short_name FROM query_table(ops_in_names) AS op)
+                AS is_in_names,
+            row_number() OVER (PARTITION BY side, name ORDER BY min(start_ns), kind_id) AS number,
+            count(*) OVER (PARTITION BY side, name) AS kinds_of_name
+        FROM unit_kinds
+        GROUP BY
+            side, kind_id, module, place, frame_order, name, input_dims, kernel, is_kernel
+    ),
+
+    -- What a kind may have in common with one of the other side, level by level, the surest first.
+    keys AS MATERIALIZED (
+        SELECT
+            side,
+            kind_id,
+            unnest([
+                if(place IS NOT NULL, hash(1, module, place, frame_order, name), NULL),
+                if(place IS NOT NULL, hash(2, place, name), NULL),
+                if(input_dims IS NOT NULL, hash(3, name, input_dims), NULL),
+                if(
+                    input_dims IS NOT NULL AND kinds_of_name > 1,
+                    hash(4, name, kinds_of_name, number),
+                    NULL
+                ),
+                -- By their names, operators that a fused kernel lists stand against that one.
+                if(is_in_names, NULL, hash(5, name)),
+                -- By their kernels, operators of one side meet activities of the other that belong
+                -- to none.
+                if(kernel IS NOT NULL, hash(6, kernel, is_kernel = (side = 'base')), NULL),
+                if(is_in_names, NULL, hash(7, CASE
+                    WHEN short_name IN ('linear', 'addmm', 'mm', 'bmm', 'matmul') THEN 'matmul'
+                    WHEN contains(short_name, 'scaled_dot_product') THEN 'attention'
+                    ELSE short_name
+                END))
+            ]) AS key,
+            unnest(range(1, 8)) AS level
+        FROM kinds
+    ),
+
+    -- A kind with a counterpart at a level is found; the others go on to the next level.
+    levels AS (
+        SELECT side, kind_id, 0 AS level, FALSE AS is_found, NULL::UBIGINT AS key
+        FROM kinds
+        UNION ALL
+        SELECT
+            levels.side,
+            levels.kind_id,
+            keys.level,
+            keys.key IS NOT NULL
+            AND min(levels.side) OVER same_key <> max(levels.side) OVER same_key AS is_found,
+            keys.key
+        FROM levels
+        INNER JOIN keys
+            ON
+                levels.side = keys.side
+                AND levels.kind_id = keys.kind_id
+                AND levels.level + 1 = keys.level
+        WHERE NOT levels.is_found
+        WINDOW same_key AS (PARTITION BY keys.key)
+    )
+
+    SELECT
+        unit_kinds.side,
+        unit_kinds.unit_id,
+        levels.key AS group_id,
+        ['source', 'source', 'shapes', 'order', 'name', 'kernel', 'name'][levels.level]
+            AS evidence
+    FROM unit_kinds
+    INNER JOIN levels ON unit_kinds.side = levels.side AND unit_kinds.kind_id = levels.kind_id
+    WHERE levels.is_found;

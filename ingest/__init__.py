@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ingest import units
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.groups import runs_of
     from ingest.console import Console, Result
@@ -33,6 +34,7 @@ __all__ = [
     "runs_of",
     "settled",
     "tables",
+    "units",
 ]
 
 _MODULES = {
@@ -49,6 +51,7 @@ _MODULES = {
     "runs_of": "comparison.groups",
     "settled": "store.retry",
     "tables": "sql",
+    "units": "units",
 }
 
 
@@ -60,4 +63,5 @@ def __getattr__(name: str) -> Any:
     """Each name is imported when it is asked for: the command can heed Ctrl-C before that."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    module = import_module(f"{__name__}.{_MODULES[name]}")
+    return module if name == _MODULES[name] else getattr(module, name)

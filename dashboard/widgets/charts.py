@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.widgets import colours, formatting
+from ingest import units
 
 BAR_HEIGHT = 24
 AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars
@@ -50,18 +51,14 @@ def legend_of(parts: set[str]) -> None:
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:
     """The divisor and unit that suit durations up to the longest."""
-    for factor, unit in reversed(formatting.DURATIONS):
-        if longest_ns >= 2 * factor:
-            return factor, unit
-    return formatting.DURATIONS[0]
+    unit = next((unit for unit in ("s", "ms") if longest_ns >= 2 * units.TIMES[unit]), "µs")
+    return units.TIMES[unit], unit
 
 
 def size_axis(most: float) -> tuple[float, str]:
     """The divisor and unit that suit sizes up to the largest, bytes."""
-    for factor, unit in formatting.SIZES:
-        if most >= factor:
-            return factor, unit
-    return 1, "bytes"
+    unit = next((unit for unit in ("GiB", "MiB", "KiB") if most >= units.SIZES[unit]), "B")
+    return units.SIZES[unit], "bytes" if unit == "B" else unit
 
 
 def ink() -> str:

@@ -21,8 +21,9 @@ from ingest.store.connection import connect
 from ingest.store.retry import settled
 from ingest.store.store import Store, default_store
 from ingest.terminal.arguments import RunArgument, StoreOption, open_store
-from ingest.terminal.printing import printable, results, table, write_query
+from ingest.terminal.printing import results, table, write_query
 from ingest.terminal.progress import account_of_adding
+from ingest.units import printable
 
 app = typer.Typer(
     help="Profiles in, one queryable store out.",

@@ -7,9 +7,9 @@ import duckdb
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.terminal.printing import printable, table
+from ingest.terminal.printing import table
+from ingest.units import TIMES, counted, percent, printable
 
-NS_PER_MS = 1_000_000
 LONGEST_NAME = 60
 COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
 HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
@@ -72,9 +72,8 @@ def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
     problems, devices = row
     if not problems:
         return None
-    files = "1 file" if problems == 1 else f"{problems:,} files"
     lost = "what is missing looks like idle time" if devices else "no device activity was read"
-    return f"{files} of {run_id} ended early or failed: {lost}"
+    return f"{counted(problems, 'file')} of {run_id} ended early or failed: {lost}"
 
 
 def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
@@ -102,7 +101,7 @@ def _ranking(
     yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
     yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
     best = [row for row in rows if row[0] != "bubble"][:3]
-    named = [f"{printable(row[0], LONGEST_NAME)} ({_percent(row[3])})" for row in best]
+    named = [f"{printable(row[0], LONGEST_NAME)} ({percent(row[3], 2)})" for row in best]
     yield Text(f"Top 3 ops:          {', '.join(named)}\n")
 
 
@@ -130,17 +129,13 @@ def _host_ranking(
 
 
 def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
-    name, time_ns, calls, percent = row
-    return name, _ms(time_ns), f"{calls:,}", _percent(percent)
+    name, time_ns, calls, share = row
+    return name, _ms(time_ns), f"{calls:,}", percent(share, 2)
 
 
 def _ms(time_ns: int) -> str:
-    return f"{time_ns / NS_PER_MS:.3f}"
-
-
-def _percent(percent: float | None) -> str:
-    return "–" if percent is None else f"{percent:.2f}%"
+    return f"{time_ns / TIMES['ms']:.3f}"
 
 
 def _share(part: int, whole: int) -> str:
-    return _percent(100 * part / whole if whole else None)
+    return percent(100 * part / whole if whole else None, 2)

@@ -16,7 +16,8 @@ from ingest.errors import MissingError
 from ingest.store.connection import connect
 from ingest.store.retry import settled
 from ingest.terminal.arguments import StoreOption, open_store
-from ingest.terminal.printing import plain, printable, results
+from ingest.terminal.printing import plain, results
+from ingest.units import printable
 
 CONDITION_HOLDS = 3
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ingest.comparison.amounts import amount
 from ingest.comparison.metrics import Figure
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
+from ingest.units import SIZES, TIMES, amount
 
 FORM = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([+-]?)(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ]*)\s*")
 UNITS = {
-    "ns": {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9},
-    "bytes": {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
+    "ns": {"ns": 1, "us": TIMES["µs"], **TIMES},
+    "bytes": SIZES,
     "count": {"": 1},
 }
 

@@ -1,18 +1,19 @@
 """`ingest diff`: a comparison as people read it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.comparison.amounts import amount, change, duration, share
 from ingest.comparison.comparison import Comparison
 from ingest.comparison.gate import Verdict
 from ingest.comparison.metrics import Figure
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
-from ingest.terminal.printing import printable, results, table
+from ingest.terminal.printing import results, table
+from ingest.units import UNKNOWN, amount, change, counted, percent, printable
 
 Row = dict[str, Any]
 
@@ -67,7 +68,7 @@ def _steps(side: Side) -> str:
         return "no steps found: the whole run"
     name = printable(side.step_name or side.steps_from, LONGEST_NAME)
     how = f"annotation {name}" if side.steps_from == "annotation" else name
-    return f"{side.steps:,} step{'' if side.steps == 1 else 's'} ({how})"
+    return f"{counted(side.steps, 'step')} ({how})"
 
 
 def _figures(comparison: Comparison) -> Text:
@@ -88,14 +89,14 @@ def _is_told(figure: Figure) -> bool:
 def _pair(figure: Figure) -> list[str]:
     base, other = amount(figure.base, figure.unit), amount(figure.other, figure.unit)
     name = f"  {figure.figure}" if figure.part else figure.figure
-    return [name, base, other, change(figure.change, figure.unit), share(figure.percent)]
+    return [name, base, other, _change(figure.change, figure.unit), _percent(figure.percent)]
 
 
 def _group(figure: Figure) -> list[str]:
     name, base, other, changed, percent = _pair(figure)
     spreads = (figure.base_spread, figure.other_spread)
     around = ["" if spread is None else amount(spread, figure.unit) for spread in spreads]
-    p = "–" if figure.p is None else f"{figure.p:.2g}"
+    p = UNKNOWN if figure.p is None else f"{figure.p:.2g}"
     return [name, base, around[0], other, around[1], changed, percent, p]
 
 
@@ -186,8 +187,17 @@ def _sum(rows: Sequence[Row], name: str) -> Row:
     return made
 
 
+def _change(value: float | None, unit: str) -> str:
+    return change(value, partial(amount, unit=unit))
+
+
+def _percent(value: float | None) -> str:
+    """In a column that is headed %."""
+    return change(value, percent).removesuffix("%")
+
+
 def _time(key: str) -> Callable[[Row], str]:
-    return lambda row: "" if row.get(key) is None else duration(row[key])
+    return lambda row: "" if row.get(key) is None else amount(row[key], "ns")
 
 
 def _count(what: str) -> Callable[[Row], str]:
@@ -219,8 +229,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "status": lambda row: row.get("status") or "",
     "base": _time("base_ns"),
     "other": _time("other_ns"),
-    "change": lambda row: change(row.get("change_ns"), "ns") if "change_ns" in row else "",
-    "%": lambda row: share(row.get("percent")) if "change_ns" in row else "",
+    "change": lambda row: _change(row.get("change_ns"), "ns") if "change_ns" in row else "",
+    "%": lambda row: _percent(row.get("percent")) if "change_ns" in row else "",
     "calls": _count("calls"),
     "kernels": _count("kernels"),
     "evidence": lambda row: row.get("evidence") or "",

@@ -14,7 +14,8 @@ from ingest.memory.report import memory_report, memory_warnings
 from ingest.store.connection import connect
 from ingest.store.retry import settled
 from ingest.terminal.arguments import RunArgument, StoreOption, open_store
-from ingest.terminal.printing import printable, results
+from ingest.terminal.printing import results
+from ingest.units import printable
 
 
 class Holder(StrEnum):

@@ -18,7 +18,8 @@ from ingest.memory.moments import (
     stack_frames,
     telling_level,
 )
-from ingest.terminal.printing import printable, size, table
+from ingest.terminal.printing import table
+from ingest.units import count, counted, percent, printable, size
 
 FIGURES = ("size", "bytes", "allocations", "%")
 LEVELS = {
@@ -93,8 +94,7 @@ def _head(run_id: str, device: Device) -> Iterator[RenderableType]:
         at_most = "" if most == reserved else f", at most {size(most)}"
         said.append(f"reserved {size(reserved)}{at_most}")
     if device.actions:
-        plural = "" if device.actions == 1 else "s"
-        said.append(f"{device.actions:,} action{plural} of a {device.origin}")
+        said.append(f"{counted(device.actions, 'action')} of a {device.origin}")
     else:
         said.append(f"a {device.origin} without history")
     yield Text("; ".join(said))
@@ -147,17 +147,16 @@ def _ranking(
     if rest := rows[limit:]:
         held = sum(row[1] for row in rest)
         yield Text(
-            f"… and {len(rest):,} more: {size(held)} ({held:,} bytes, {100 * held / total:.2f}%)"
+            f"… and {len(rest):,} more: {size(held)} ({held:,} bytes, "
+            f"{percent(100 * held / total, 2)})"
         )
     if not device.elements and device.origin == "trace":
         yield Text("no addresses were recorded; what operators allocated is in memory_by_op")
 
 
 def _figures(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
-    _, held, elements, percent, _ = row
-    known = elements is not None
-    share = "–" if percent is None else f"{percent:.2f}"
-    return size(held), f"{held:,}", f"{elements:,}" if known else "–", share
+    _, held, elements, share, _ = row
+    return size(held), f"{held:,}", count(elements), percent(share, 2).removesuffix("%")
 
 
 def _stacks(
@@ -182,10 +181,11 @@ def _fragmentation(
         """,
         [run_id, device.source_id, device.device],
     ).fetchall()
-    for segments, held, inactive, percent, stranded, rounding in rows:
+    for segments, held, inactive, share, stranded, rounding in rows:
         yield Text(
             f"Reserved: {size(held)} in {segments:,} segments; inactive {size(inactive)} "
-            f"({percent or 0:.2f}%), of it stranded {size(stranded)}; rounding {size(rounding)}"
+            f"({percent(share or 0, 2)}), of it stranded {size(stranded)}; "
+            f"rounding {size(rounding)}"
         )
 
 

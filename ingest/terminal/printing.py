@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -21,15 +20,13 @@ from rich.text import Text
 from ingest.console import Result
 from ingest.errors import QueryError
 from ingest.store.retry import settled
+from ingest.units import printable
 
 WIDE = 100_000
 NARROWEST = 12
 GAP = "   "  # between two columns
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
 MOST_ROWS = 1_000
-LONGEST_CELL = 4_000
-SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 diagnostics = Console(stderr=True)
 
@@ -38,26 +35,6 @@ def results() -> Console:
     """The console of stdout; not limited in width where stdout is no terminal."""
     is_terminal = sys.stdout.isatty()
     return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
-
-
-def printable(text: str, longest: int = LONGEST_CELL) -> str:
-    """A name as a terminal can show it: on one line, clipped, with control characters escaped.
-
-    Names in a trace are anybody's: they could clear the screen, or write from right to left.
-    """
-    if len(text) > longest:
-        text = text[: longest - 1] + "…"
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def size(count: int | None) -> str:
-    """Bytes as torch prints them: 2.00 MiB; `–` where they are not known."""
-    if count is None:
-        return "–"
-    for factor, unit in SIZES:
-        if abs(count) >= factor:
-            return f"{count / factor:,.2f} {unit}"
-    return f"{count} B"
 
 
 def table(

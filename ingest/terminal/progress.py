@@ -11,7 +11,8 @@ from ingest.errors import IngestError
 from ingest.pipeline.run import RunLabels
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all
-from ingest.terminal.printing import diagnostics, printable
+from ingest.terminal.printing import diagnostics
+from ingest.units import printable
 
 
 def account_of_adding(

@@ -8,7 +8,7 @@ import duckdb
 
 from ingest.errors import MissingError, OutputError
 from ingest.memory.html.flamegraph import Line, render
-from ingest.terminal.printing import size
+from ingest.units import size
 
 GRAPHS = {"memory": "by stack", "segments": "by segment and stack"}
 

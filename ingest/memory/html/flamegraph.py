@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from zlib import crc32
 
-from ingest.terminal.printing import printable
+from ingest.units import printable
 
 Line = tuple[Sequence[str], int]  # path from the outermost name inwards, and its weight
 

@@ -12,7 +12,7 @@ import duckdb
 
 from ingest.memory.moments import Device, devices, holders, stack_frames, telling_level
 from ingest.memory.report import LEVELS
-from ingest.terminal.printing import printable
+from ingest.units import printable
 
 HERE = Path(__file__).parent
 PLACE = re.compile(r"\{\{([a-z_]+)\}\}")

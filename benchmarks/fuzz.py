@@ -25,8 +25,9 @@ if __name__ == "__main__":
 from ingest import sql  # noqa: E402
 from ingest.errors import ProfileError  # noqa: E402
 from ingest.formats import io  # noqa: E402
-from ingest.formats.kineto.load import stage_trace  # noqa: E402
+from ingest.formats.kineto import load_trace  # noqa: E402
 from ingest.formats.source import Source  # noqa: E402
+from ingest.formats.staging import Staging  # noqa: E402
 
 SAMPLES = (
     "traces/cpu_only.json.gz",
@@ -104,7 +105,7 @@ def violations(
         for name in ("staged", "categories"):
             connection.execute(sql.script(name))
         try:
-            stage_trace(connection, source)
+            load_trace(source, Staging(connection), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
             in_head = start < sample.events[0][0]

@@ -1,1 +1,11 @@
-"""Input formats: one package each, which turns a file into rows of the scratch database."""
+"""The input formats: one package each, which turns a file into rows of the staged tables.
+
+`registry` lists them, and nothing else asks for one by name.
+"""
+
+from ingest.formats.recognition import recognise
+from ingest.formats.registry import FORMATS, Format
+from ingest.formats.source import Source, SourceWarning
+from ingest.formats.staging import Progress, Staging
+
+__all__ = ["FORMATS", "Format", "Progress", "Source", "SourceWarning", "Staging", "recognise"]

@@ -1,9 +1,7 @@
-"""Opening input files: decompression by content, checksums, and which profile a file holds."""
+"""Opening input files: decompression by content, checksums, and bytes by their place."""
 
 import hashlib
-import json
 import os
-import re
 from collections.abc import Generator, Iterator
 from itertools import chain, repeat
 from pathlib import Path
@@ -15,11 +13,10 @@ from ingest.errors import IngestError, ProfileError
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
-HEAD_BYTES = 1 << 20
+BLANK_START = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, and white space
 METADATA_LIMIT = 16 << 20  # what stands before the events, or after them, may take so much
 CHUNK_BYTES = 16 << 10
 BLOCK_BYTES = 4 << 20
-COMPILE_LOG = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")
 MAX_INFLATION = 200  # traces as torch writes them inflate 14 to 18 times
 ALWAYS_INFLATED = 64 << 20
 
@@ -125,61 +122,6 @@ def sha256(path: Path) -> str:
     """The hexadecimal SHA-256 of the file as it lies on disk."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def kind_of(path: Path) -> tuple[str, str]:
-    """What a file holds, by its first bytes, and what is wrong with it if it is to be a trace.
-
-    `kineto`: a chrome trace; `memory_snapshot`: a pickle; `memory_timeline`: rows of
-    `export_memory_timeline`; `compile_log`: torch's structured log; `other`: none of these, and
-    nothing wrong where it is a whole JSON document. Raises OSError for an unreadable file.
-    """
-    head = b""
-    fault = ""
-    with path.open("rb") as file:
-        try:
-            for block in blocks(file):
-                head += block
-                if COMPILE_LOG.match(head):
-                    return "compile_log", ""
-                if b'"traceEvents"' in head:
-                    return "kineto", ""
-                is_object = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-                limit = METADATA_LIMIT if is_object else HEAD_BYTES
-                if len(head) >= limit:
-                    fault = f"no traceEvents in its first {limit >> 20} MiB: not a profiler trace"
-                    break
-        except ProfileError as error:
-            fault = str(error).removeprefix(f"{path}: ")
-        except (EOFError, OSError) as error:  # what comes before may say what the file is
-            fault = f"{error}, before any event"
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head[:1] == b"\x80":
-        return "memory_snapshot", ""
-    if re.match(rb"\[\s*(\{|\]\s*$)", text):
-        return "kineto", ""
-    if re.match(rb"\[\s*\[", text):
-        return "memory_timeline", ""
-    return "other", fault or _fault(text)
-
-
-def _fault(text: bytes) -> str:
-    """Why a whole text is no JSON document; nothing where it is one."""
-    if not text:
-        return "empty file"
-    if text.startswith(b"PK"):
-        return (
-            "a zip archive: of a memory snapshot, the pickle that `_dump_snapshot` writes is read"
-        )
-    if text[:1] not in b"{[":
-        return "neither a JSON object nor an array: not a profiler trace"
-    try:
-        json.loads(text.decode("utf-8", "replace"))
-    except RecursionError:
-        pass
-    except ValueError as error:
-        return f"not valid JSON: {error}"
-    return ""
 
 
 class Content:

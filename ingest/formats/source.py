@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-MEMORY_KINDS = ("memory_snapshot", "memory_timeline")
-PROFILE_KINDS = ("kineto", *MEMORY_KINDS, "compile_log")
+if TYPE_CHECKING:
+    from ingest.formats.registry import Format
+
+HIDDEN = ("coded_warnings", "format", "metadata")
 
 
 def count(number: int, noun: str) -> str:
@@ -24,7 +26,8 @@ class SourceWarning(NamedTuple):
 class Source:
     """An input file of a run: what a row of table `sources` says of it.
 
-    The first warning `unreadable` or `truncated` says why the status is `failed` or `truncated`.
+    `format` is None where the file holds no profile. The first warning `unreadable` or `truncated`
+    says why the status is `failed` or `truncated`.
     """
 
     source_id: int
@@ -32,6 +35,7 @@ class Source:
     kind: str
     bytes: int
     sha256: str
+    format: "Format | None" = None
     rank: int | None = None
     status: str = "ok"
     json_bytes: int | None = None
@@ -67,42 +71,33 @@ class Source:
         return [said.code for said in self.coded_warnings]
 
     @property
-    def is_trace(self) -> bool:
-        """Whether it is a trace that belongs to the run."""
-        return self.kind == "kineto" and self.status != "skipped"
-
-    @property
-    def is_memory(self) -> bool:
-        """Whether it is a memory snapshot or timeline that belongs to the run."""
-        return self.kind in MEMORY_KINDS and self.status != "skipped"
-
-    @property
     def is_profile(self) -> bool:
         """Whether it holds what belongs to the run."""
-        return self.kind in PROFILE_KINDS and self.status != "skipped"
+        return self.format is not None and self.status != "skipped"
+
+    @property
+    def has_events(self) -> bool:
+        """Whether rows of table `events` come from it."""
+        return self.is_profile and self.format is not None and self.format.has_events
 
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
-        if not self.is_profile:
+        if self.format is None or self.status == "skipped":
             return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
-        said = "; ".join(self.warnings)
-        events = "allocator action" if self.is_memory else "event" if self.is_trace else "record"
-        rows = f", {count(self.complete or 0, 'row')}" if self.is_trace else ""
-        form = {"memory_snapshot": "pickle", "compile_log": "log"}.get(self.kind, "JSON")
+        warnings = "; ".join(self.warnings)
+        rows = f", {count(self.complete or 0, 'row')}" if self.format.has_events else ""
         return (
-            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, events)}, "
-            f"{megabytes:.1f} MB of {form}, read in {self.seconds or 0:.1f} s"
-            f"{rows}, {self.status}" + (f" ({said})" if said else "")
+            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, self.format.noun)}, "
+            f"{megabytes:.1f} MB of {self.format.encoding}, read in {self.seconds or 0:.1f} s"
+            f"{rows}, {self.status}" + (f" ({warnings})" if warnings else "")
         )
 
     def as_dict(self) -> dict[str, Any]:
         """What table `sources` says of the file, without its metadata."""
-        values = {
-            **vars(self),
+        values = {name: value for name, value in vars(self).items() if name not in HIDDEN}
+        return values | {
             "path": str(self.path),
             "warnings": self.warnings,
             "warning_codes": self.warning_codes,
         }
-        del values["metadata"], values["coded_warnings"]
-        return values

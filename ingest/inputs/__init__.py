@@ -1,1 +1,16 @@
 """A run as it lies on disk: its directory, its files, their ranks, and what run.json says."""
+
+from ingest.inputs.metadata import device_name, started_at, world_size
+from ingest.inputs.ranks import stage_ranks
+from ingest.inputs.run_input import RunInput, read_run_input
+from ingest.inputs.run_json import stage_compilations
+
+__all__ = [
+    "RunInput",
+    "device_name",
+    "read_run_input",
+    "stage_compilations",
+    "stage_ranks",
+    "started_at",
+    "world_size",
+]

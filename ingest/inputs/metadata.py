@@ -5,7 +5,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.formats.source import Source
+from ingest.formats import Source
 
 EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
 LATEST_UNIX_NS = 3 * 10**18

@@ -5,7 +5,7 @@ from itertools import chain, count
 
 import duckdb
 
-from ingest.formats.source import PROFILE_KINDS, Source
+from ingest.formats import Format, Source
 from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
@@ -17,34 +17,44 @@ MOST_NAMED = 5
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     """Gives each profile its rank and its clock, for the SQL too, and warns of what is odd."""
     profiles = [source for source in sources if source.is_profile]
-    for kind in PROFILE_KINDS:  # a trace and a snapshot that say no rank may be of the same one
-        of_kind = [source for source in profiles if source.kind == kind]
-        traced = _ranks_of_processes(connection, profiles) if kind == "compile_log" else {}
-        assign_ranks(of_kind, traced)
+    traces = [source for source in profiles if source.has_events]
+    others = [source for source in profiles if not source.has_events]
+    for of_format in _by_format(traces):  # a trace and a snapshot without a rank may share one
+        assign_ranks(of_format)
+    processes = _ranks_of_processes(connection, traces, others)
+    for of_format in _by_format(others):
+        assign_ranks(of_format, processes)
     for source in profiles:
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
             [source.source_id, source.rank, base_ns(source)],
         )
     read = [source for source in profiles if source.status != "failed"]
-    for kind in PROFILE_KINDS:
-        if of_kind := [source for source in read if source.kind == kind]:
-            _say_ranks(of_kind)
-    if len(traces := [source for source in read if source.is_trace]) > 1:
-        _say_clocks(connection, traces)
+    for of_format in _by_format(read):
+        _warn_of_ranks(of_format)
+    if len(traces := [source for source in read if source.has_events]) > 1:
+        _warn_of_clocks(connection, traces)
+
+
+def _by_format(sources: list[Source]) -> list[list[Source]]:
+    """The files of each format, in their order."""
+    groups: dict[Format | None, list[Source]] = {}
+    for source in sources:
+        groups.setdefault(source.format, []).append(source)
+    return list(groups.values())
 
 
 def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
-    """Gives each file of a kind its rank: from its content, its name, its place, or any free one.
+    """Gives each file of a format its rank: from its content, its name, its place, or any free one.
 
     The cycles of a profiler that runs again and again are files of one process, and so of one rank.
-    `traced`: the ranks of processes that are known from traces.
+    `traced`: the ranks of process ids that are known from traces.
     """
     processes: dict[str, list[Source]] = {}
     for source in sources:
         source.rank = _own_rank(source)
-        if source.rank is None and traced:
-            source.rank = traced.get(str(source.metadata.get("pid")))
+        if source.rank is None and traced and "pid" in source.metadata:
+            source.rank = traced.get(str(source.metadata["pid"]))
         processes.setdefault(_process(source), []).append(source)
     taken = {source.rank for cycles in processes.values() for source in cycles}
     for place, cycles in enumerate(processes.values()):
@@ -60,12 +70,12 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
 
 
 def _ranks_of_processes(
-    connection: duckdb.DuckDBPyConnection, sources: list[Source]
+    connection: duckdb.DuckDBPyConnection, traces: list[Source], others: list[Source]
 ) -> dict[str, int | None]:
-    """The rank of each process id that traces of one rank alone have."""
-    ranks = {source.source_id: source.rank for source in sources if source.is_trace}
+    """The rank of each process id that traces of one rank alone have, if another file asks."""
+    ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
-    if any(source.kind == "compile_log" and _own_rank(source) is None for source in sources):
+    if any("pid" in source.metadata and _own_rank(source) is None for source in others):
         for source_id, pid in connection.execute(
             "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
         ).fetchall():
@@ -88,24 +98,24 @@ def _own_rank(source: Source) -> int | None:
     return int(named[1]) if named else None
 
 
-def _say_ranks(traces: list[Source]) -> None:
-    ranks = [source.rank for source in traces]
-    for source in traces:
+def _warn_of_ranks(sources: list[Source]) -> None:
+    ranks = [source.rank for source in sources]
+    for source in sources:
         if ranks.count(source.rank) > 1:
             files = ranks.count(source.rank)
             source.warn("rank_repeated", f"rank {source.rank} has {files} files")
-    size = world_size([source.metadata for source in traces]) or 0
-    if len(traces) > 1:
+    size = world_size([source.metadata for source in sources]) or 0
+    if len(sources) > 1:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
     missing = sorted(set(range(size)) - set(ranks))
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
         message = f"of {size:,} ranks there is no file of {named}{more}"
-        traces[0].warn("ranks_missing", message)
+        sources[0].warn("ranks_missing", message)
 
 
-def _say_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
+def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
     """Processes of one run overlap in time; where one does not, it has another clock."""
     processes = {source.source_id: _process(source) for source in traces}
     spans: dict[str, list[tuple[int, int]]] = {}

@@ -1,43 +1,31 @@
 """A run's input: the files of a run directory, or a single file, and what its run.json says."""
 
 import hashlib
-import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import ProfileError
-from ingest.formats.io import kind_of, sha256
-from ingest.formats.json_text import nests_deeper, without_lone_surrogates
-from ingest.formats.source import PROFILE_KINDS, Source, SourceWarning
-from ingest.inputs.metadata import MOST_RANKS
+from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
+from ingest.formats.io import sha256
+from ingest.inputs import run_json
 
-RUN_JSON = "run.json"
-RANK_JSON = re.compile(r"rank\d+\.json")  # beside run.json: the same keys, said by one rank
 TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
-RUN_JSON_LIMIT = 1 << 20
-PROFILE_SUFFIXES = re.compile(
-    r"(\.pt)?(\.trace)?\.(json|pickle|pkl)(\.gz)?$|(\.compile)?\.log(\.gz)?$|\.gz$"
-)
-
-DESCRIPTION_TYPES = {
-    **dict.fromkeys(
-        ("name", "model", "mode", "framework", "framework_version", "device_name", "started_at"),
-        str,
-    ),
-    "world_size": int,
-    "tags": dict,
-}
 
 
 @dataclass
 class RunInput:
-    """What is to become one run: its files, in order of their names."""
+    """What is to become one run: its files, in order of their names, and what its run.json says.
+
+    `formats`: those that its files were looked at for.
+    """
 
     path: Path
     sources: list[Source]
     description: dict[str, Any] = field(default_factory=dict)
+    formats: Sequence[Format] = FORMATS
 
     @property
     def name(self) -> str:
@@ -45,7 +33,18 @@ class RunInput:
         named = self.description.get("name")
         if isinstance(named, str) and named:
             return named
-        return PROFILE_SUFFIXES.sub("", self.path.resolve().name) or self.path.resolve().name
+        name = self.path.resolve().name
+        suffixes = "|".join(format_.suffix for format_ in self.formats)
+        return re.sub(rf"({suffixes})(\.gz)?$|\.gz$", "", name) or name
+
+    @property
+    def descriptions(self) -> list[tuple[Source, dict[str, Any]]]:
+        """The run.json, and those of single ranks, with what each says."""
+        return [
+            (source, source.metadata or self.description)
+            for source in self.sources
+            if source.kind == run_json.KIND and source.status != "failed"
+        ]
 
     @property
     def checksums(self) -> list[str]:
@@ -62,16 +61,28 @@ class RunInput:
         """Size of all files on disk, bytes."""
         return sum(source.bytes for source in self.sources)
 
+    def make_paths_relative(self) -> None:
+        """Makes the paths of the files, in their warnings too, relative to where the run lies."""
+        parent = f"{self.path.resolve().parent}/"
+        for source in self.sources:
+            known = str(source.path)
+            source.path = Path(str(source.path.resolve()).removeprefix(parent))
+            source.coded_warnings = [
+                SourceWarning(code, message.replace(known, str(source.path)))
+                for code, message in source.coded_warnings
+            ]
 
-def read_run_input(path: Path) -> RunInput:
+
+def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
     """Looks at a run directory or a single file: the head and the checksum of each file.
 
-    Raises ProfileError for a path that is missing, unreadable or without any profile.
+    A file is of the first of the `formats` that recognises it. Raises ProfileError for a path that
+    is missing, unreadable or without any profile.
     """
     try:
         files = _files(path)
         directory = path if path.is_dir() else None
-        sources = [_source(number, file, directory) for number, file in enumerate(files)]
+        sources = [_source(number, file, directory, formats) for number, file in enumerate(files)]
         _skip_copies(sources)
         description = _description(path, sources)
     except OSError as error:
@@ -81,7 +92,7 @@ def read_run_input(path: Path) -> RunInput:
             if source.status == "failed":
                 raise ProfileError(source.message("unreadable"))
         raise ProfileError(_nothing_to_read(path, sources))
-    return RunInput(path, sources, description)
+    return RunInput(path, sources, description, formats)
 
 
 def _files(path: Path) -> list[Path]:
@@ -98,27 +109,33 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _source(number: int, file: Path, directory: Path | None) -> Source:
+def _source(number: int, file: Path, directory: Path | None, formats: Sequence[Format]) -> Source:
+    source = Source(number, file, "other", 0, "")
+    fault = ""
     try:
         if directory and (reason := _not_followed(file, directory)):
-            source = Source(number, file, "other", 0, "", status="skipped")
+            source.status = "skipped"
             source.warn(*reason)
             return source
-        kind, fault = ("run_json", "") if file.name == RUN_JSON else kind_of(file)
-        source = Source(number, file, kind, file.stat().st_size, sha256(file))
-        if kind == "other" and not fault and _is_of_a_rank(file):
-            source.metadata = _json_object(file)
-            source.kind = "run_json"
-            return source
+        if file.name == run_json.NAME:
+            source.kind = run_json.KIND
+        else:
+            source.format, fault = recognise(file, formats)
+        if source.format:
+            source.kind = source.format.kind
+        source.bytes, source.sha256 = file.stat().st_size, sha256(file)
+        if not source.format and not fault and run_json.is_of_a_rank(file):
+            source.metadata = run_json.read_json(file)
+            source.kind = run_json.KIND
     except OSError as error:
-        source = Source(number, file, "other", 0, "")
+        source.kind, source.format = "other", None
         source.fail(f"{file}: {error.strerror or error}")
         return source
     except ProfileError as error:
         fault = str(error).removeprefix(f"{file}: ")
     if fault and (TRACE_NAME.search(file.name) or not directory):
         source.fail(f"{file}: {fault}")
-    elif kind not in ("run_json", *PROFILE_KINDS):
+    elif source.kind == "other":
         source.status = "skipped"
         source.warn("not_a_profile", "not a profile")
     return source
@@ -134,10 +151,6 @@ def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
     return None
 
 
-def _is_of_a_rank(file: Path) -> bool:
-    return bool(RANK_JSON.fullmatch(file.name)) and file.with_name(RUN_JSON).exists()
-
-
 def _skip_copies(sources: list[Source]) -> None:
     """Of the same content only one is read, and that a file rather than a link to it."""
     first: dict[str, Source] = {}
@@ -148,31 +161,10 @@ def _skip_copies(sources: list[Source]) -> None:
             source.warn("same_content", f"the same content as {name}")
 
 
-def _json_object(file: Path) -> dict[str, Any]:
-    if file.stat().st_size > RUN_JSON_LIMIT:
-        raise ProfileError(f"{file}: longer than {RUN_JSON_LIMIT:,} bytes")
-    try:
-        found = json.loads(without_lone_surrogates(file.read_text(encoding="utf-8-sig")))
-        if nests_deeper(found):
-            raise RecursionError("nested too deep")
-    except (ValueError, RecursionError) as error:
-        raise ProfileError(f"{file}: not valid JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ProfileError(f"{file}: not a JSON object")
-    return found
-
-
 def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
     for source in sources:
-        if source.path.name != RUN_JSON or source.status != "ok" or not path.is_dir():
-            continue
-        description = _json_object(source.path)
-        for key, kind in DESCRIPTION_TYPES.items():
-            if not isinstance(description.get(key), kind | None):
-                raise ProfileError(f"{source.path}: {key} must be {kind.__name__}")
-        if not 0 <= (description.get("world_size") or 0) <= MOST_RANKS:
-            raise ProfileError(f"{source.path}: world_size must be from 0 to {MOST_RANKS:,}")
-        return description
+        if source.path.name == run_json.NAME and source.status == "ok" and path.is_dir():
+            return run_json.read_description(source.path)
     return {}
 
 

@@ -1,6 +1,7 @@
 """One run from its files to its Parquet tables: the whole way in, in one scratch database."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,20 +13,20 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import ProfileError
-from ingest.formats.compile_log.load import stage_compile_log, stage_run_json
-from ingest.formats.kineto.load import stage_trace
-from ingest.formats.snapshot.load import stage_memory, stage_stacks
-from ingest.formats.snapshot.stacks import Stacks
-from ingest.formats.source import Source
-from ingest.inputs.metadata import device_name, started_at, world_size
-from ingest.inputs.ranks import stage_ranks
-from ingest.inputs.run_input import RunInput
+from ingest.formats import Source, Staging
+from ingest.inputs import (
+    RunInput,
+    device_name,
+    stage_compilations,
+    stage_ranks,
+    started_at,
+    world_size,
+)
 from ingest.pipeline.compilation import normalise_compilation
 from ingest.pipeline.memory import normalise_memory
 from ingest.pipeline.nesting import nest
 from ingest.pipeline.parquet import write_tables
-from ingest.redaction.paths import redact_paths, redact_sources
-from ingest.redaction.secrets import redact
+from ingest.redaction import redact, redact_paths
 
 MEMORY_LIMIT = "512MB"
 BEFORE_NESTING = (
@@ -116,7 +117,7 @@ def write_run(
             "categories",
         ):
             connection.execute(sql.script(name))
-        _stage(connection, run, progress, labels.keep_metadata)
+        _stage(Staging(connection, labels.keep_metadata), run, progress)
         if labels.redact_paths:
             redact_paths(connection)
         _normalise(connection)
@@ -125,43 +126,30 @@ def write_run(
             if not labels.keep_metadata:
                 _redact_descriptions(run)
             if labels.redact_paths:
-                redact_sources(run.sources, run.path)
+                run.make_paths_relative()
             _fill_sources(connection, run.sources)
             _fill_runs(connection, run, labels)
         write_tables(connection, directory)
 
 
-def _stage(
-    connection: duckdb.DuckDBPyConnection,
-    run: RunInput,
-    progress: Callable[[int], None] | None,
-    keep_metadata: bool,
-) -> None:
-    profiles = [source for source in run.sources if source.is_profile]
+def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
+    profiles = [(file, file.format) for file in run.sources if file.format and file.is_profile]
     failures: list[ProfileError] = []
-    stacks = Stacks()
     read_bytes = 0
-    for source in profiles:
-        report = partial(_report, progress, read_bytes)
+    for source, format_ in profiles:
+        began = time.perf_counter()
         try:
-            if source.is_trace:
-                stage_trace(connection, source, report, keep_metadata)
-            elif source.kind == "compile_log":
-                stage_compile_log(connection, source, report, keep_metadata)
-            else:
-                stage_memory(connection, source, stacks, report, keep_metadata)
+            format_.load(source, staging, partial(_report, progress, read_bytes))
+            source.seconds = round(time.perf_counter() - began, 3)
         except ProfileError as error:
             failures.append(error)
             source.fail(str(error))
         read_bytes += source.bytes
     if failures and len(failures) == len(profiles):
         raise failures[0]
-    stage_stacks(connection, stacks)
-    for source in run.sources:
-        if source.kind == "run_json" and source.status != "failed":
-            said = source.metadata or run.description
-            stage_run_json(connection, source, said, keep_metadata)
-    stage_ranks(connection, run.sources)
+    for source, description in run.descriptions:
+        stage_compilations(source.source_id, description, staging)
+    stage_ranks(staging.connection, run.sources)
 
 
 def _report(progress: Callable[[int], None] | None, before: int, position: int) -> None:

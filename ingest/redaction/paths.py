@@ -5,7 +5,6 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.formats.source import Source, SourceWarning
 
 # A Python frame of a trace, of which the path leads anywhere: `path(line): function`.
 FRAME = r"^([/\\~]|\.\.[/\\]|[A-Za-z]+:[/\\]).*\(\d+\): "
@@ -48,15 +47,3 @@ def redact_paths(connection: duckdb.DuckDBPyConnection) -> None:
         """,
         [directory, FRAME],
     )
-
-
-def redact_sources(sources: list[Source], run: Path) -> None:
-    """Makes the paths of a run's files, in their warnings too, relative to where the run lies."""
-    parent = f"{run.resolve().parent}/"
-    for source in sources:
-        known = str(source.path)
-        source.path = Path(str(source.path.resolve()).removeprefix(parent))
-        source.coded_warnings = [
-            SourceWarning(code, message.replace(known, str(source.path)))
-            for code, message in source.coded_warnings
-        ]

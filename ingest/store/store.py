@@ -12,7 +12,7 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,8 @@ from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.errors import StoreError
 from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
 from ingest.pipeline.run import RunLabels, write_run
-from ingest.inputs.run_input import RunInput, read_run_input
-from ingest.formats.source import Source
+from ingest.inputs import RunInput, read_run_input
+from ingest.formats import FORMATS, Format, Source
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
@@ -117,17 +117,18 @@ class Store:
         labels: RunLabels | None = None,
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
+        formats: Sequence[Format] = FORMATS,
     ) -> Added:
         """Ingests a run directory or file as a run.
 
-        `progress` hears how many bytes of the files on disk have been read so far. Raises
+        Each file is read as the first of the `formats` that recognises it. `progress` hears how many bytes of the files on disk have been read so far. Raises
         ProfileError for input that cannot be read and StoreError where the store cannot be
         written; the store is then as it was.
         """
         began = time.perf_counter()
         labels = (labels or RunLabels()).without_secrets()
         with self._workplace() as place:
-            run = read_run_input(Path(path))
+            run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
             directory = place / "run"

@@ -1,12 +1,7 @@
-"""Reading compile logs, and what run.json says of compilations, into the scratch database."""
+"""Reading compile logs into the scratch database."""
 
 import json
 import re
-import time
-from collections.abc import Callable
-from typing import Any
-
-import duckdb
 
 from ingest.errors import ProfileError
 from ingest.formats.compile_log.events import Clock, Phases
@@ -14,7 +9,7 @@ from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
 from ingest.formats.compile_log.reader import CompileLog, Record
 from ingest.formats.compile_log.rows import Rows
 from ingest.formats.source import Source, SourceWarning, count
-from ingest.redaction.secrets import redact
+from ingest.formats.staging import Progress, Staging
 
 METRICS = {"compilation_metrics", "bwd_compilation_metrics"}
 FIGURES = (
@@ -30,19 +25,14 @@ IN_BREAK = re.compile(
 )
 
 
-def stage_compile_log(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    progress: Callable[[int], None] | None = None,
-    keep_metadata: bool = False,
-) -> None:
-    """Reads a compile log into the staged tables and fills in what `source` says of it.
+def load_compile_log(source: Source, staging: Staging, progress: Progress) -> None:
+    """Reads a compile log into the staged tables, and fills in what `source` says of it.
 
-    Without `keep_metadata`, secrets are redacted. Raises ProfileError where it is no such log.
+    Secrets are redacted, unless metadata is to be kept. Raises ProfileError where the file holds
+    no compile log.
     """
-    began = time.perf_counter()
     log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
-    rows = Rows(connection, source.source_id, keep_metadata)
+    rows = Rows(staging, source.source_id)
     phases, graphs, clock = Phases(log.dropped), Graphs(), Clock()
     try:
         for record in log.records():
@@ -85,24 +75,6 @@ def stage_compile_log(
     source.metadata = {"pid": log.pid}
     if log.rank is not None:
         source.metadata["distributedInfo"] = {"rank": log.rank}
-    source.seconds = round(time.perf_counter() - began, 3)
-
-
-def stage_run_json(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    said: dict[str, Any],
-    keep_metadata: bool = False,
-) -> None:
-    """Puts beside them what a run.json, or a rank's, says of its process's compilations."""
-    compilation = said.get("compilation")
-    rank = said.get("rank", 0)
-    if isinstance(compilation, dict) and type(rank) is int and 0 <= rank < 1 << 31:
-        compilation = compilation if keep_metadata else redact(compilation)
-        connection.execute(
-            "INSERT INTO staged_run_json VALUES ($1, $2, $3)",
-            [source.source_id, rank, json.dumps(compilation)],
-        )
 
 
 def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None] | None:

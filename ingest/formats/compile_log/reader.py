@@ -16,6 +16,7 @@ from typing import Any
 from ingest.errors import ProfileError
 from ingest.formats.io import blocks
 
+START = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")
 HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*\] (\{.*\})\s*")
 LONGEST = 64 << 20  # of a line, and of a payload
 MOST_ATTEMPTS = 1_000_000
@@ -23,6 +24,11 @@ OF_EVERY_RECORD = {
     "has_payload", "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
     "stack",
 }  # fmt: skip
+
+
+def is_compile_log(head: bytes) -> bool:
+    """Whether a file that begins so is a compile log: with the time and process of a record."""
+    return bool(START.match(head))
 
 
 @dataclass

@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from ingest.formats.compile_log.graphs import Graph
 from ingest.formats.compile_log.reader import Record
-from ingest.redaction.secrets import IN_NAME, redact_text
+from ingest.formats.staging import Staging
+from ingest.redaction import IN_NAME, redact_text
 
 SUSPECT = re.compile(IN_NAME)
 ROWS = 20_000
@@ -76,13 +76,10 @@ SCHEMAS = {
 class Rows:
     """Rows on their way into the staged tables, a batch at a time."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, source_id: int, keep_metadata: bool
-    ) -> None:
+    def __init__(self, staging: Staging, source_id: int) -> None:
         self.redacted = 0
-        self._connection = connection
+        self._staging = staging
         self._source_id = source_id
-        self._keep = keep_metadata
         self._rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in SCHEMAS}
         self._count = 0
         self._graphs = 0
@@ -123,19 +120,18 @@ class Rows:
                 pa.array(column, field.type)
                 for column, field in zip(zip(*rows, strict=True), schema, strict=True)
             ]
-            self._connection.register("incoming", pa.table(columns, schema=schema))
-            self._connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT *, {self._source_id} AS source_id "
-                "FROM incoming"
+            self._staging.insert(
+                table, pa.table(columns, schema=schema), f"*, {self._source_id} AS source_id"
             )
-            self._connection.unregister("incoming")
             rows.clear()
         self._count = 0
 
     def discard(self) -> None:
         """Takes everything back."""
         for table in SCHEMAS:
-            self._connection.execute(f"DELETE FROM {table} WHERE source_id = $1", [self._source_id])
+            self._staging.connection.execute(
+                f"DELETE FROM {table} WHERE source_id = $1", [self._source_id]
+            )
 
     def _without_secrets(self, value: Any) -> Any:
         """A text that can be stored, and without secrets; anything else as it is."""
@@ -147,7 +143,7 @@ class Rows:
             if len(self._clean) > ROWS:
                 self._clean.clear()
             text = value if value.isascii() else value.encode("utf-8", "replace").decode()
-            if not self._keep and SUSPECT.search(text):
+            if not self._staging.keep_metadata and SUSPECT.search(text):
                 redacted = redact_text(text)
                 self.redacted += redacted != text
                 text = redacted

@@ -1,8 +1,4 @@
-"""Reading the traces of a run into the scratch database, piece by piece."""
-
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+"""Reading traces into the scratch database, piece by piece."""
 
 import duckdb
 import pyarrow as pa
@@ -13,24 +9,20 @@ from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import mend, parse
 from ingest.formats.source import Source, count
-from ingest.redaction.secrets import IN_NAME, SUSPECT, redact_json, redact_text
+from ingest.formats.staging import Progress, Staging, until_failure
+from ingest.redaction import IN_NAME, SUSPECT, redact_json, redact_text
 
 REDACTED_ROWS = 10_000
 TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets
 
 
-def stage_trace(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    progress: Callable[[int], None] | None = None,
-    keep_metadata: bool = False,
-) -> None:
-    """Reads a Kineto trace into table `staged` and fills in what `source` says of it.
+def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
+    """Reads a trace into table `staged`, and fills in what `source` says of it.
 
-    Without `keep_metadata`, secrets in names, labels and arguments are redacted. Raises
+    Secrets in names, labels and arguments are redacted, unless metadata is to be kept. Raises
     ProfileError where the file holds no trace.
     """
-    began = time.perf_counter()
+    connection = staging.connection
     trace = KinetoTrace(source.path, progress)
     failures: list[ProfileError] = []
     batches = until_failure(trace.batches(), source.path, failures)
@@ -40,7 +32,7 @@ def stage_trace(
         connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
         raise failures[0]
     mend(connection, source, trace)
-    if not keep_metadata:
+    if not staging.keep_metadata:
         _redact(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
@@ -48,7 +40,6 @@ def stage_trace(
     if trace.truncated:
         source.status = "truncated"
     _count(connection, source)
-    source.seconds = round(time.perf_counter() - began, 3)
 
 
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
@@ -80,18 +71,6 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         source.warn(
             "secrets_redacted", f"{count(changes, 'event')} held what looks like a secret: redacted"
         )
-
-
-def until_failure(
-    batches: Iterator[pa.RecordBatch], path: Path, failures: list[ProfileError]
-) -> Iterator[pa.RecordBatch]:
-    """A file's batches; an error is put aside, for DuckDB would tell it in its own words."""
-    try:
-        yield from batches
-    except ProfileError as error:
-        failures.append(error)
-    except OSError as error:
-        failures.append(ProfileError(f"{path}: {error.strerror or error}"))
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

@@ -3,7 +3,7 @@
 The file is never held whole. Blocks of the decompressed JSON are cut between objects and handed on
 as pieces that DuckDB parses. A piece that DuckDB takes for one event was cut right, and what
 follows it begins between events: so the cutting needs no proof. Any other piece was cut inside an
-event, or holds damage, or the end of the array; `ingest/mend.py` reads it with care.
+event, or holds damage, or the end of the array; `repair.py` reads it with care.
 """
 
 import re
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.io import METADATA_LIMIT, Content, TrailingBytesError, blocks
+from ingest.formats.io import BLANK_START, METADATA_LIMIT, Content, TrailingBytesError, blocks
 from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
 from ingest.formats.kineto.chunks import batch, cuts, without_text
 from ingest.formats.kineto.damage import EVENT_LIMIT
@@ -24,7 +24,13 @@ from ingest.formats.source import SourceWarning
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
+ARRAY_ALONE = re.compile(rb"\[\s*(\{|\]\s*$)")
 PHASE = re.compile(r'"ph"\s*:\s*"')
+
+
+def is_trace(head: bytes) -> bool:
+    """Whether a file that begins so is a trace: with `traceEvents`, or an array of events alone."""
+    return b'"traceEvents"' in head or bool(ARRAY_ALONE.match(head.lstrip(BLANK_START)))
 
 
 class KinetoTrace:

@@ -1,6 +1,7 @@
 """Reading what `export_memory_timeline` writes as `.raw.json.gz`: actions with categories."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.io import blocks
+from ingest.formats.io import BLANK_START, blocks
 
 ACTIONS = ("PREEXISTING", "CREATE", "INCREMENT_VERSION", "DESTROY")
 CATEGORIES = (
@@ -24,6 +25,11 @@ SCHEMA = pa.schema(
         ("category", pa.string()),
     ]
 )
+
+
+def is_timeline(head: bytes) -> bool:
+    """Whether a file that begins so is a memory timeline: a list of lists."""
+    return bool(re.match(rb"\[\s*\[", head.lstrip(BLANK_START)))
 
 
 def read_memory_timeline(

@@ -1,1 +1,6 @@
 """CUDA memory snapshots: pickles that are read without running any code in them."""
+
+from ingest.formats.snapshot.load import load_snapshot
+from ingest.formats.snapshot.reader import is_snapshot
+
+__all__ = ["is_snapshot", "load_snapshot"]

@@ -1,7 +1,6 @@
-"""Reading memory snapshots and memory timelines of a run into the scratch database."""
+"""Reading memory snapshots into the scratch database."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -10,20 +9,19 @@ import pyarrow as pa
 
 from ingest import sql
 from ingest.errors import ProfileError
-from ingest.formats.kineto.load import until_failure
-from ingest.formats.memory_timeline.reader import read_memory_timeline
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
 from ingest.formats.snapshot.stacks import Stacks
 from ingest.formats.source import Source, count
-from ingest.redaction.secrets import IN_NAME, redact, redact_text
+from ingest.formats.staging import Progress, Staging, until_failure
+from ingest.redaction import IN_NAME, redact, redact_text
 
 TEXTS = {  # may hold secrets
     "staged_actions": ("compile_context", "user_metadata", "category", "other"),
     "staged_marks": ("name",),
 }
 OF_DEVICE = "* REPLACE ('cuda:' || device AS device)"
-OF_SNAPSHOT = {
+COLUMNS = {
     "segments": OF_DEVICE,
     "blocks": OF_DEVICE,
     "marks": "'cuda:' || device AS device, name, stage, row_number() OVER () AS ordinal, "
@@ -34,60 +32,14 @@ MOST_BYTES = 1 << 50
 MOST_ADDRESS = (1 << 64) - (1 << 51)  # with such a size, its end is a number still
 
 
-def stage_memory(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    stacks: Stacks,
-    progress: Callable[[int], None] | None = None,
-    keep_metadata: bool = False,
-) -> None:
-    """Reads a memory snapshot or timeline into the staged tables; frames go into `stacks`.
+def load_snapshot(source: Source, staging: Staging, progress: Progress) -> None:
+    """Reads a memory snapshot into the staged tables, and fills in what `source` says of it.
 
-    Without `keep_metadata`, secrets in what the program noted are redacted. Raises ProfileError
-    where the file holds neither.
+    Snapshots of a run share their stacks, each distinct one of which has one number. Secrets in
+    what the program noted are redacted, unless metadata is to be kept. Raises ProfileError where
+    the file holds no snapshot.
     """
-    began = time.perf_counter()
-    if source.kind == "memory_timeline":
-        _stage_timeline(connection, source, progress)
-    else:
-        _stage_snapshot(connection, source, stacks, progress)
-    if not keep_metadata:
-        _redact(connection, source)
-    (source.events,) = connection.execute(
-        "SELECT count(*) FROM staged_actions WHERE source_id = $1", [source.source_id]
-    ).fetchall()[0]
-    source.seconds = round(time.perf_counter() - began, 3)
-
-
-def stage_stacks(connection: duckdb.DuckDBPyConnection, stacks: Stacks) -> None:
-    """Puts the stacks and frames of all snapshots, each distinct one once, beside them."""
-    _insert(connection, "staged_stacks", stacks.stacks_table(), "*")
-    _insert(connection, "staged_frames", stacks.frames_table(), "*")
-
-
-def _stage_timeline(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    progress: Callable[[int], None] | None,
-) -> None:
-    actions, source.json_bytes = read_memory_timeline(source.path, progress)
-    actions = actions.append_column("ordinal", pa.array(range(len(actions)), pa.int64()))
-    _insert(
-        connection,
-        "staged_actions",
-        actions,
-        f"*, {source.source_id} * 1_000_000_000_000::BIGINT + ordinal AS action_id, "
-        "'timeline' AS origin, 'unknown' AS device, abs(change_bytes) AS bytes",
-        source.source_id,
-    )
-
-
-def _stage_snapshot(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    stacks: Stacks,
-    progress: Callable[[int], None] | None,
-) -> None:
+    connection, stacks = staging.connection, staging.shared(Stacks)
     snapshot = MemorySnapshot(source.path, stacks, progress)
     failures: list[ProfileError] = []
     batches = until_failure(_checked(snapshot), source.path, failures)
@@ -105,7 +57,16 @@ def _stage_snapshot(
         ("marks", snapshot.annotations),
         ("settings", snapshot.settings),
     ):
-        _insert(connection, f"staged_{name}", rows, OF_SNAPSHOT[name], source.source_id)
+        columns = f"{COLUMNS[name]}, {source.source_id} AS source_id"
+        staging.insert(f"staged_{name}", rows, columns)
+    new_frames, new_stacks = stacks.new_tables()
+    staging.insert("staged_frames", new_frames)
+    staging.insert("staged_stacks", new_stacks)
+    if not staging.keep_metadata:
+        _redact(connection, source)
+    (source.events,) = connection.execute(
+        "SELECT count(*) FROM staged_actions WHERE source_id = $1", [source.source_id]
+    ).fetchall()[0]
 
 
 def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
@@ -129,19 +90,6 @@ def _checked(snapshot: MemorySnapshot) -> Iterator[pa.RecordBatch]:
         yield batch
     _check_sizes(snapshot.segments, snapshot.path, "segment")
     _check_sizes(snapshot.blocks, snapshot.path, "block")
-
-
-def _insert(
-    connection: duckdb.DuckDBPyConnection,
-    target: str,
-    rows: pa.Table,
-    columns: str,
-    source_id: int | None = None,
-) -> None:
-    connection.register("incoming", rows)
-    numbered = "" if source_id is None else f", {source_id} AS source_id"
-    connection.execute(f"INSERT INTO {target} BY NAME SELECT {columns}{numbered} FROM incoming")
-    connection.unregister("incoming")
 
 
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

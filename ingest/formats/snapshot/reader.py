@@ -43,10 +43,15 @@ ROWS_AT_ONCE = 65_536
 WEIGHT_OF_DICTS = 8  # an event that is a dict takes so much more
 
 
+def is_snapshot(head: bytes) -> bool:
+    """Whether a file that begins so may be a memory snapshot: a pickle of protocol 2 or later."""
+    return head[:1] == b"\x80"
+
+
 class MemorySnapshot:
     """One pass over a snapshot: exhaust `events()`; then the rest is there.
 
-    `segments`, `blocks`, `annotations`, `settings`: tables of the schemas in snapshot_schemas.py.
+    `segments`, `blocks`, `annotations`, `settings`: tables of the schemas in `schemas.py`.
     `warnings`: what was odd. `pickle_bytes`: size of the pickle, inflated.
     Stacks go into `stacks`. `progress` hears how many bytes of the file on disk have been read.
     """

@@ -31,6 +31,7 @@ class Stacks:
         self._frames: dict[tuple[str | None, str | None, int | None, str | None], int] = {}
         self._stacks: dict[tuple[int, ...], int] = {}
         self._characters = 0
+        self._asked = (0, 0)
 
     def frame_id(self, frame: Any, place: str) -> int:
         """The number of a frame, a dict. Raises ProfileError where it is none."""
@@ -59,6 +60,13 @@ class Stacks:
     def stack_id(self, frame_ids: tuple[int, ...]) -> int | None:
         """The number of a stack of these frames, innermost first; None where it has none."""
         return self._stacks.setdefault(frame_ids, len(self._stacks)) if frame_ids else None
+
+    def new_tables(self) -> tuple[pa.Table, pa.Table]:
+        """The frames and the stacks that were met since this was last asked."""
+        frames, stacks = self.frames_table(), self.stacks_table()
+        new = frames.slice(self._asked[0]), stacks.slice(self._asked[1])
+        self._asked = len(frames), len(stacks)
+        return new
 
     def frames_table(self) -> pa.Table:
         """`frame_id, name, filename, line, other`: other keys of the frame as JSON."""

@@ -23,7 +23,7 @@ CREATE MACRO comparability(base, other) AS TABLE
             max(json_extract_string(meta, '$.cuda_driver_version')) AS driver,
             max(json_extract_string(meta, '$.distributedInfo.nccl_version')) AS nccl
         FROM sources
-        WHERE run_id IN (base, other) AND kind = 'kineto' AND status IN ('ok', 'truncated')
+        WHERE run_id IN (base, other) AND complete IS NOT NULL
         GROUP BY run_id
     ),
 

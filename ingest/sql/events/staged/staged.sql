@@ -22,10 +22,5 @@ CREATE TABLE staged (
     args JSON
 );
 
--- Whether files of a kind hold what belongs to the run.
-CREATE MACRO is_profile(kind) AS kind IN (
-    'kineto', 'memory_snapshot', 'memory_timeline', 'compile_log'
-);
-
 -- Input files as far as the SQL needs them; `base_ns` is what the file's times count from.
 CREATE TABLE staged_sources (source_id INTEGER, rank INTEGER, base_ns BIGINT);

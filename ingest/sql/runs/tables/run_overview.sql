@@ -26,9 +26,9 @@ CREATE VIEW run_overview AS
 WITH
 files AS (
     SELECT
-        count(*) FILTER (WHERE status IN ('ok', 'truncated') AND is_profile(kind)) AS sources,
+        count(*) FILTER (WHERE status IN ('ok', 'truncated') AND rank IS NOT NULL) AS sources,
         count(*) FILTER (WHERE status IN ('failed', 'truncated')) AS problems,
-        count(DISTINCT rank) FILTER (WHERE is_profile(kind)) AS ranks,
+        count(DISTINCT rank) AS ranks,
         sum(complete)::BIGINT AS events
     FROM sources
 ),

@@ -5,7 +5,8 @@
 -- source_id      number of the file in the run, from 0
 -- path           path as it was given
 -- kind           kineto, memory_snapshot, memory_timeline, compile_log, run_json or other
--- rank           rank of the process: from the file's content, else its name, else its place
+-- rank           rank of the process: from the file's content, else its name, else its place; null
+--                for what is no profile
 -- bytes          size on disk, bytes
 -- json_bytes     size decompressed, bytes
 -- sha256         checksum of the file on disk

@@ -1,0 +1,24 @@
+"""Reading memory timelines into the scratch database."""
+
+import pyarrow as pa
+
+from ingest.formats.memory_timeline.reader import read_memory_timeline
+from ingest.formats.source import Source
+from ingest.formats.staging import Progress, Staging
+
+
+def load_timeline(source: Source, staging: Staging, progress: Progress) -> None:
+    """Reads a memory timeline into table `staged_actions`, and counts its actions.
+
+    It holds no text of the program's, and so no secrets. Raises ProfileError where the file is
+    no memory timeline.
+    """
+    actions, source.json_bytes = read_memory_timeline(source.path, progress)
+    source.events = len(actions)
+    staging.insert(
+        "staged_actions",
+        actions.append_column("ordinal", pa.array(range(len(actions)), pa.int64())),
+        f"*, {source.source_id} * 1_000_000_000_000::BIGINT + ordinal AS action_id, "
+        "'timeline' AS origin, 'unknown' AS device, abs(change_bytes) AS bytes, "
+        f"{source.source_id} AS source_id",
+    )

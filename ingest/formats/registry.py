@@ -1,0 +1,72 @@
+"""The input formats: what each is called, how its files are recognised, and how they are read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ingest.formats.compile_log import is_compile_log, load_compile_log
+from ingest.formats.kineto import is_trace, load_trace
+from ingest.formats.memory_timeline import is_timeline, load_timeline
+from ingest.formats.snapshot import is_snapshot, load_snapshot
+from ingest.formats.source import Source
+from ingest.formats.staging import Progress, Staging
+
+
+@dataclass(frozen=True)
+class Format:
+    """An input format. `kind` is its name in column `kind` of table `sources`.
+
+    `recognise`: whether a file that begins with these bytes, decompressed, is of the format; it is
+    asked again with more of them where no format has recognised the file.
+    `load`: reads a file into the staged tables, and fills in what `source` says of it. It raises
+    ProfileError where the file cannot be read, and then leaves nothing of it in these tables.
+    `noun`: what `sources.events` counts, in the singular. `encoding`: what the decompressed file
+    consists of. `suffix`: the end of file names that is no part of a run's name, as a regular
+    expression. `has_events`: whether it fills table `staged`, from which `events` comes; clocks
+    and process ids of the other files of a run are compared with those of such files.
+    """
+
+    kind: str
+    noun: str
+    encoding: str
+    suffix: str
+    recognise: Callable[[bytes], bool]
+    load: Callable[[Source, Staging, Progress], None]
+    has_events: bool = False
+
+
+# The first format that recognises a file is the file's.
+FORMATS = (
+    Format(
+        "compile_log",
+        noun="record",
+        encoding="log",
+        suffix=r"(\.compile)?\.log",
+        recognise=is_compile_log,
+        load=load_compile_log,
+    ),
+    Format(
+        "kineto",
+        noun="event",
+        encoding="JSON",
+        suffix=r"(\.pt)?(\.trace)?\.json",
+        recognise=is_trace,
+        load=load_trace,
+        has_events=True,
+    ),
+    Format(
+        "memory_snapshot",
+        noun="allocator action",
+        encoding="pickle",
+        suffix=r"(\.pt)?(\.trace)?\.(pickle|pkl)",
+        recognise=is_snapshot,
+        load=load_snapshot,
+    ),
+    Format(
+        "memory_timeline",
+        noun="allocator action",
+        encoding="JSON",
+        suffix=r"\.json",
+        recognise=is_timeline,
+        load=load_timeline,
+    ),
+)

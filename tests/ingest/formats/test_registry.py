@@ -1,0 +1,139 @@
+"""An input format is one package and one registration: shown with a format of this test's own."""
+
+from pathlib import Path
+
+import pytest
+
+import ingest
+from ingest import sql
+from ingest.cli.commands import list_runs, remove, show
+from ingest.errors import ProfileError
+from ingest.formats import FORMATS, Format, Progress, Source, Staging
+
+MAGIC = b"toy profile\n"
+PROFILE = """toy profile
+matmul 1000 300
+relu 1300 200
+sync 1600 -1
+"""
+
+
+def is_toy(head: bytes) -> bool:
+    """Whether the file begins as toy profiles do."""
+    return head.startswith(MAGIC)
+
+
+def load_toy(source: Source, staging: Staging, progress: Progress) -> None:
+    """Reads lines `name start duration`, ns, as operators of one thread."""
+    lines = source.path.read_text().splitlines()[1:]
+    calls = [(name, int(start), int(dur)) for name, start, dur in map(str.split, lines)]
+    whole = [call for call in calls if call[2] >= 0]
+    if not whole:
+        raise ProfileError(f"{source.path}: no call is whole")
+    staging.connection.executemany(
+        "INSERT INTO staged BY NAME SELECT $1 AS source_id, $2 AS event_id, 'X' AS phase, "
+        "'host' AS side, 'cpu_op' AS category, $3 AS name, '1' AS pid, '1' AS tid, "
+        "$4 AS relative_ns, $5 AS dur_ns",
+        [(source.source_id, event_id, *call) for event_id, call in enumerate(whole)],
+    )
+    if broken := len(calls) - len(whole):
+        source.warn("toy_call_broken", f"{broken} call without an end")
+        source.dropped = {"without an end": broken}
+    source.events, source.complete = len(calls), len(whole)
+    progress(source.bytes)
+
+
+TOY = Format(
+    "toy",
+    noun="call",
+    encoding="text",
+    suffix=r"\.toy",
+    recognise=is_toy,
+    load=load_toy,
+    has_events=True,
+)
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    """A file that only the toy format recognises."""
+    path = tmp_path / "first.toy"
+    path.write_text(PROFILE)
+    return path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ingest.Store:
+    """A new store."""
+    return ingest.Store(tmp_path / "store")
+
+
+def test_a_format_is_recognised_loaded_listed_shown_and_removed(
+    store: ingest.Store, profile: Path
+) -> None:
+    heard: list[int] = []
+    added = store.add(profile, formats=(*FORMATS, TOY), progress=heard.append)
+    assert added.run_id.startswith("first-")
+    assert heard == [len(PROFILE)]
+    [source] = added.sources
+    assert source.summary() == (
+        f"first.toy: rank 0, 3 calls, 0.0 MB of text, read in {source.seconds:.1f} s, "
+        "2 rows, ok (1 call without an end)"
+    )
+    connection = ingest.connect(store.path)
+    assert connection.sql(
+        "SELECT kind, rank, events, complete, dropped, warnings, warning_codes FROM sources"
+    ).fetchall() == [
+        ("toy", 0, 3, 2, {"without an end": 1}, ["1 call without an end"], ["toy_call_broken"])
+    ]
+    assert connection.sql("SELECT name, dur_ns FROM ops ORDER BY start_ns").fetchall() == [
+        ("matmul", 300),
+        ("relu", 200),
+    ]
+    assert connection.sql("SELECT sources, ranks, events FROM run_overview").fetchall() == [
+        (1, 1, 2)
+    ]
+    store.remove(added.run_id)
+    assert store.run_ids() == []
+
+
+def test_the_commands_know_a_run_of_any_format(
+    store: ingest.Store, profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_id = store.add(profile, formats=(*FORMATS, TOY)).run_id
+    list_runs(store.path)
+    assert run_id in capsys.readouterr().out
+    show(run_id, store.path)
+    shown = capsys.readouterr().out
+    assert str(profile) in shown
+    assert f"toy, rank 0, ok, {len(PROFILE)} bytes, 3 events, 2 rows, dropped: 1 ×" in shown
+    assert "1 call without an end" in shown
+    remove(run_id, store.path)
+    assert store.run_ids() == []
+
+
+def test_a_format_that_is_not_given_is_not_read(store: ingest.Store, profile: Path) -> None:
+    with pytest.raises(ProfileError, match="neither a JSON object nor an array"):
+        store.add(profile)
+    assert store.run_ids() == []
+
+
+def test_a_file_that_its_format_cannot_read_fails_alone(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    directory = tmp_path / "run"
+    directory.mkdir()
+    (directory / "first.toy").write_text(PROFILE)
+    (directory / "run.json").write_text('{"name": "two"}')
+    (directory / "second.toy").write_bytes(MAGIC + b"sync 1600 -1\n")
+    first, run_json, second = store.add(directory, formats=(TOY,)).sources
+    assert (first.status, run_json.status, second.status) == ("ok", "ok", "failed")
+    assert (first.kind, run_json.kind, second.kind) == ("toy", "run_json", "toy")
+    assert second.warning_codes[0] == "unreadable"
+    assert "no call is whole" in second.warnings[0]
+
+
+def test_the_dictionary_names_all_formats() -> None:
+    [sources] = [table for table in sql.tables() if table.name == "sources"]
+    for format_ in FORMATS:
+        assert format_.kind in sources.documentation.columns["kind"]

@@ -12,8 +12,7 @@ from ingest.cli.top import damage, recompiled
 from ingest.cli.top import top as ranking_tables
 from ingest.comparison.commands import diff
 from ingest.errors import QueryError
-from ingest.formats.io import max_inflation
-from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
+from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.memory.commands import export, memory
 from ingest.pipeline.run import RunLabels
 from ingest.sql import macros, tables, views

@@ -3,9 +3,21 @@
 `registry` lists them, and nothing else asks for one by name.
 """
 
+from ingest.formats.io import max_inflation
 from ingest.formats.recognition import recognise
 from ingest.formats.registry import FORMATS, Format
+from ingest.formats.snapshot import max_snapshot_bytes
 from ingest.formats.source import Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
 
-__all__ = ["FORMATS", "Format", "Progress", "Source", "SourceWarning", "Staging", "recognise"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Progress",
+    "Source",
+    "SourceWarning",
+    "Staging",
+    "max_inflation",
+    "max_snapshot_bytes",
+    "recognise",
+]

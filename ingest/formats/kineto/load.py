@@ -7,7 +7,7 @@ from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.reader import KinetoTrace
-from ingest.formats.kineto.repair import mend, parse
+from ingest.formats.kineto.repair import parse, repair_events
 from ingest.formats.source import Source, count
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.redaction import IN_NAME, SUSPECT, redact_json, redact_text
@@ -31,7 +31,7 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
     if failures:
         connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
         raise failures[0]
-    mend(connection, source, trace)
+    repair_events(connection, source, trace)
     if not staging.keep_metadata:
         _redact(connection, source)
     source.json_bytes = trace.json_bytes

@@ -30,7 +30,9 @@ def parse(
     connection.unregister("pieces")
 
 
-def mend(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:
+def repair_events(
+    connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace
+) -> None:
     """Puts the events in the pieces that are none in their place, and finds the array's end.
 
     What is mended or dropped is counted in `source`; `trace` gets to know its metadata.
@@ -42,21 +44,21 @@ def mend(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTra
         [source.source_id, ORDINALS],
     )
     with closing(trace.content()) as content:
-        mending = Mending(connection, source.source_id, trace, content)
-        mending.read()
-        trace.finish(content, mending.array_end, mending.lost)
-    source.dropped = dict(mending.dropped)
-    for fault, events in mending.repaired.items():
+        repair = Repair(connection, source.source_id, trace, content)
+        repair.read()
+        trace.finish(content, repair.array_end, repair.lost)
+    source.dropped = dict(repair.dropped)
+    for fault, events in repair.repaired.items():
         source.warn("events_repaired", f"{count(events, 'event')} repaired: {fault}")
-    for reason, pieces in mending.dropped.items():
+    for reason, pieces in repair.dropped.items():
         source.warn(
             "pieces_dropped",
             f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
-            f"the first at byte {mending.first_dropped[reason]:,}",
+            f"the first at byte {repair.first_dropped[reason]:,}",
         )
 
 
-class Mending:
+class Repair:
     """The way through the rejected pieces of one trace, in the order of the file.
 
     `array_end`: where its `]` is. `lost`: bytes after the last whole event of a file without one.

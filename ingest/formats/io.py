@@ -22,16 +22,17 @@ ALWAYS_INFLATED = 64 << 20
 
 
 class TrailingBytesError(OSError):
-    """A compressed stream is whole, but something follows it that is none."""
+    """A compressed stream is intact, but what follows it is not compressed."""
 
 
 def blocks(file: BinaryIO) -> Iterator[bytes]:
-    """The content of a file open at its start, in blocks, inflated where it is gzip.
+    """The content of an open file from its start, in blocks; gzip is decompressed.
 
-    A compressed stream that breaks off, or is damaged, gives what comes before and then raises
-    EOFError or OSError; one that inflates beyond all measure raises ProfileError.
+    After the last intact byte of a compressed stream, raises EOFError where the stream is cut and
+    OSError where it is damaged. Raises ProfileError where it inflates to more than
+    `max_inflation()` times its size.
     """
-    compressed = file.read(2) == GZIP_MAGIC  # names are not trusted
+    compressed = file.read(2) == GZIP_MAGIC  # the name of a file may be wrong
     file.seek(0)
     if not compressed:
         while block := file.read(BLOCK_BYTES):
@@ -75,7 +76,7 @@ def max_inflation() -> float:
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
-    """The content up to the very byte where the compressed stream is damaged."""
+    """The content up to the byte at which the compressed stream is damaged."""
     given = 0
     try:
         for piece in _decoded(file, repeat(CHUNK_BYTES)):
@@ -84,8 +85,8 @@ def _inflated(file: BinaryIO) -> Iterator[bytes]:
     except TrailingBytesError:
         raise
     except OSError:
-        # The decoder has kept to itself what it made of the chunk with the damage in it. Fed
-        # byte by byte it gives all.
+        # The decoder returns nothing of the chunk that holds the damage. Fed byte by byte, it
+        # returns all that precedes the damage.
         sound = max(file.tell() - 1, 0) // CHUNK_BYTES
         file.seek(0)
         for piece in _decoded(file, chain(repeat(CHUNK_BYTES, sound), repeat(1))):
@@ -110,7 +111,7 @@ def _decoded(file: BinaryIO, sizes: Iterator[int]) -> Iterator[bytes]:
 
 
 def _further_member(file: BinaryIO, unused: bytes) -> bytes:
-    """What follows a member of a compressed stream and begins the next: padding is left out."""
+    """The start of the next member of a compressed stream, without the padding before it."""
     following = unused.lstrip(b"\0")
     if following and not following.startswith(GZIP_MAGIC[: len(following)]):
         place = f"byte {file.tell() - len(following):,} of the file"
@@ -125,9 +126,9 @@ def sha256(path: Path) -> str:
 
 
 class Content:
-    """The decompressed bytes of a file by their place, read once and forwards.
+    """The decompressed bytes of a file by their position, read once and forwards.
 
-    `kept`, the bytes from `kept_from` to the end, need not be read again.
+    `kept`: the bytes from `kept_from` to the end, which are not read again.
     """
 
     def __init__(self, path: Path, kept_from: int, kept: bytes) -> None:
@@ -151,7 +152,7 @@ class Content:
         return self._seen[start : start + size]
 
     def forget(self, before: int) -> None:
-        """Nothing before this place will be asked for again."""
+        """Frees the bytes before this position, which must not be asked for again."""
         self._needed = before
 
     def close(self) -> None:

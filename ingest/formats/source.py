@@ -1,4 +1,4 @@
-"""What is known of an input file of a run."""
+"""An input file of a run, and its warnings."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ HIDDEN = ("coded_warnings", "format", "metadata")
 
 
 def count(number: int, noun: str) -> str:
-    """The number with its noun, in the singular where it is one."""
+    """`1 event`, `2 events`: the number with its noun."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -62,7 +62,7 @@ class Source:
 
     @property
     def warnings(self) -> list[str]:
-        """What is odd about the file, one sentence each."""
+        """What is odd about the file: one sentence for each oddity."""
         return [said.message for said in self.coded_warnings]
 
     @property
@@ -72,7 +72,7 @@ class Source:
 
     @property
     def is_profile(self) -> bool:
-        """Whether it holds what belongs to the run."""
+        """Whether it is a profile of the run: not when it is a copy of another file."""
         return self.format is not None and self.status != "skipped"
 
     @property
@@ -94,7 +94,7 @@ class Source:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """What table `sources` says of the file, without its metadata."""
+        """The row of table `sources`, without the file's metadata."""
         values = {name: value for name, value in vars(self).items() if name not in HIDDEN}
         return values | {
             "path": str(self.path),

@@ -1,4 +1,4 @@
-"""A run as it lies on disk: its directory, its files, their ranks, and what run.json says."""
+"""A run on disk: its directory, its files, their ranks, and its run.json."""
 
 from ingest.inputs.metadata import device_name, started_at, world_size
 from ingest.inputs.ranks import stage_ranks

@@ -1,4 +1,4 @@
-"""What a run's files say of the run and of their clocks."""
+"""The device, size, start and clocks of a run, from the metadata of its files."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ MOST_RANKS = 1_000_000
 
 
 def base_ns(source: Source) -> int:
-    """What the trace's times count from, Unix ns; 0 where it says nothing that could be it."""
+    """What the file's times count from, Unix ns; 0 where its metadata has no valid base."""
     recorded = source.metadata.get("baseTimeNanoseconds", 0)
     try:
         base = int(recorded)
@@ -48,7 +48,7 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
 def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
     """When the profile began, UTC: as run.json says, else its first event, if that is Unix time.
 
-    Compilations count where nothing else was recorded: those of a warm-up come before the profile.
+    Compilations count only where nothing else was recorded: a warm-up compiles before the profile.
     """
     if said.get("started_at"):
         try:

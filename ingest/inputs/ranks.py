@@ -1,4 +1,4 @@
-"""Which rank each file of a run is of, and what is odd about the ranks together."""
+"""The rank of each file of a run, and warnings about ranks and clocks that do not fit."""
 
 import re
 from itertools import chain, count
@@ -15,7 +15,7 @@ MOST_NAMED = 5
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Gives each profile its rank and its clock, for the SQL too, and warns of what is odd."""
+    """Gives each profile its rank, fills `staged_sources`, and warns of what does not fit."""
     profiles = [source for source in sources if source.is_profile]
     traces = [source for source in profiles if source.has_events]
     others = [source for source in profiles if not source.has_events]
@@ -45,9 +45,9 @@ def _by_format(sources: list[Source]) -> list[list[Source]]:
 
 
 def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
-    """Gives each file of a format its rank: from its content, its name, its place, or any free one.
+    """Gives each file of a format its rank: from its content, its name, else its place if free.
 
-    The cycles of a profiler that runs again and again are files of one process, and so of one rank.
+    The cycles of one profiler are files of one process, and so of one rank.
     `traced`: the ranks of process ids that are known from traces.
     """
     processes: dict[str, list[Source]] = {}
@@ -72,7 +72,10 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
 def _ranks_of_processes(
     connection: duckdb.DuckDBPyConnection, traces: list[Source], others: list[Source]
 ) -> dict[str, int | None]:
-    """The rank of each process id that traces of one rank alone have, if another file asks."""
+    """The rank of each process id that occurs in traces of one rank only.
+
+    Empty where no other file needs it.
+    """
     ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
     if any("pid" in source.metadata and _own_rank(source) is None for source in others):
@@ -84,7 +87,7 @@ def _ranks_of_processes(
 
 
 def _process(source: Source) -> str:
-    """What the traces of one process have in common, and those of no other."""
+    """What names the process of a file: equal for the cycles of one profiler."""
     named = CYCLE_NAME.fullmatch(source.path.name)
     return named[1] if named else str(source.path)
 
@@ -116,7 +119,7 @@ def _warn_of_ranks(sources: list[Source]) -> None:
 
 
 def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
-    """Processes of one run overlap in time; where one does not, it has another clock."""
+    """Warns of files without a base time, and of those that overlap with no other in time."""
     processes = {source.source_id: _process(source) for source in traces}
     spans: dict[str, list[tuple[int, int]]] = {}
     for source_id, first, last in connection.execute(

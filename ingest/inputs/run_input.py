@@ -17,9 +17,9 @@ TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 
 @dataclass
 class RunInput:
-    """What is to become one run: its files, in order of their names, and what its run.json says.
+    """The input of one run: its files, in order of their names, and its run.json.
 
-    `formats`: those that its files were looked at for.
+    `formats`: the formats that its files could have been of.
     """
 
     path: Path
@@ -48,12 +48,12 @@ class RunInput:
 
     @property
     def checksums(self) -> list[str]:
-        """The SHA-256 of each file, sorted: what the content is, whatever the names."""
+        """The SHA-256 of each file, sorted: they do not depend on the names."""
         return sorted(source.sha256 for source in self.sources)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the content: the same files give the same digits anywhere."""
+        """The SHA-256 of the content: the same files have the same digest everywhere."""
         return hashlib.sha256("\n".join(self.checksums).encode()).hexdigest()
 
     @property
@@ -142,7 +142,7 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
 
 
 def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
-    """Why an entry of a run directory is not read: the directory may come from anywhere."""
+    """Why an entry of a run directory is not read; the directory may come from an attacker."""
     target = file.resolve(strict=True)
     if not target.is_relative_to(directory.resolve()):
         return SourceWarning("link_not_followed", "a link out of the directory, not followed")
@@ -152,7 +152,7 @@ def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
 
 
 def _skip_copies(sources: list[Source]) -> None:
-    """Of the same content only one is read, and that a file rather than a link to it."""
+    """Skips all but one of the files with the same content; a file goes before a link to it."""
     first: dict[str, Source] = {}
     for source in sorted(sources, key=lambda source: source.path.is_symlink()):
         if source.is_profile and first.setdefault(source.sha256, source) is not source:

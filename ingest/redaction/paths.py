@@ -1,4 +1,4 @@
-"""Keeping the paths that tell of a machine and its users out of the store: `--redact-paths`."""
+"""`--redact-paths`: keeps paths, which name a machine's users, out of the store."""
 
 from pathlib import Path
 

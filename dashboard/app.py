@@ -12,11 +12,11 @@ from dashboard import (
     data,
     memory,
     operators,
-    run_picker,
     runs,
     sql,
     trends,
 )
+from dashboard.widgets import run_picker
 
 HERE = Path(__file__).parent
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.run_picker import Device
 from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets.run_picker import Device
 
 MOST_ROWS = 200
 NAME_WIDTH = 110

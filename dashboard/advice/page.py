@@ -7,19 +7,20 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.advice import cards
 from dashboard.query import select
-from dashboard.run_picker import Device
 from dashboard.widgets import (
     charts,
     colours,
     formatting,
     incomplete_runs,
     metrics,
+    run_picker,
     show_sql,
     tables,
 )
+from dashboard.widgets.run_picker import Device
 
 ORDER = "bound_ns DESC, kind"
 EXPLAINED = (

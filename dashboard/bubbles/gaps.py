@@ -4,8 +4,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.run_picker import Device
 from dashboard.widgets import formatting, show_sql, tables, timeline, timeline_chart
+from dashboard.widgets.run_picker import Device
 
 MOST = 200
 
@@ -65,7 +65,7 @@ def _longest(run: str, device: Device, cause: str | None) -> None:
     st.button(
         "Show it in the timeline",
         icon=":material/zoom_in:",
-        on_click=timeline.zoom,
+        on_click=timeline.ZOOM.to,
         args=(
             max(0, int(gap["from_ns"] - gap["dur_ns"] // 2)),
             int(gap["to_ns"] + gap["dur_ns"] // 2),

@@ -4,20 +4,21 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.query import select
-from dashboard.run_picker import Device
 from dashboard.widgets import (
     formatting,
     incomplete_runs,
     metrics,
     recompiled,
+    run_picker,
     show_sql,
     split,
     tables,
     timeline,
 )
+from dashboard.widgets.run_picker import Device
 
 
 def page() -> None:

@@ -3,11 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import run_picker
 from dashboard.compare import bars, detail, modules, op_rows
 from dashboard.compare.op_rows import Filter, Sums
 from dashboard.compare.picker import Pair
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, run_picker, show_sql, tables
 
 MOST_ROWS = 500
 HELP = (

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 import ingest
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.compare import run_groups
 from dashboard.query import Scalar, select
-from dashboard.widgets import formatting
+from dashboard.widgets import formatting, run_picker
 
 BASE, OTHER, RANK = "base", "other", "rank"
 SLOWEST = "the slowest of each"
@@ -121,18 +121,6 @@ def _pair(
         rank,
         comparison,
         (words[BASE], words[OTHER]),
-    )
-
-
-def link(picked: Sequence[str], label: str) -> None:
-    """A link to the comparison of two runs, the older first."""
-    newest = select("run_id", "run_overview", {"run_id": picked}, order_by=data.NEWEST_FIRST)
-    other, base = data.rows(newest)["run_id"]
-    st.page_link(
-        st.session_state["pages"]["compare"],
-        label=label,
-        icon=":material/compare_arrows:",
-        query_params={BASE: str(base), OTHER: str(other)},
     )
 
 

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.compare import detail, lanes
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.compare.steps import MOST_UNITS, Step, pick
-from dashboard.widgets import charts, formatting, show_sql, timeline
+from dashboard.widgets import charts, formatting, show_sql, timeline, zoom
 
 COLUMNS = "lane, class, start_ns, dur_ns, name, op, module, unit_id"
 
@@ -21,8 +21,9 @@ def show(pair: Pair) -> None:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
         return
     whole = max(step.length_ns for step in steps.values())
-    since, until = timeline.stretch(whole)
-    timeline.zoom_out(f"compare-{pair.key}", since, until, whole)
+    since, until = timeline.ZOOM.stretch(whole)
+    described = zoom.described(since, until, whole)
+    timeline.ZOOM.controls(f"compare-{pair.key}", since, until, whole, described)
     factor, unit = charts.duration_axis(until - since)
     ticked = detail.units_of(pair, st.query_params.get("row"))
     drawn = {}
@@ -50,7 +51,7 @@ def show(pair: Pair) -> None:
             parts,
             ticked.get(side, set()) if ticked else None,
             key=f"compared-{side}-{pair.key}-{step.start_ns}-{since}-{until}",
-            on_zoom=timeline.zoom,
+            on_zoom=timeline.ZOOM.to,
         )
     with st.container(horizontal=True):
         for side, (occupancy, units) in drawn.items():

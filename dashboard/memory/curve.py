@@ -12,11 +12,12 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.query import select
 from dashboard.widgets import colours, show_sql, tables
+from dashboard.widgets.zoom import Zoom
 
 BINS = 240
 BANDS = len(colours.BANDS)
 MOST_MARKS = 400
-SHORTEST = 2  # ns or actions: no zoom into less
+ZOOM = Zoom("mfrom", "mto", shortest=2)  # ns or actions
 LEVELS = {
     "site": "the innermost line of your code",
     "module": "the innermost nn.Module",
@@ -66,7 +67,7 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
                 required=True,
                 key="axis",
                 bind="query-params",
-                on_change=_whole,
+                on_change=ZOOM.reset,
                 help="**order**: every allocation and every free has the same width.",
             )
         if len(levels) > 1:
@@ -88,7 +89,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     if st.session_state.pop("moment_picked", False):
         st.rerun()  # all that is about the moment, and not this fragment alone
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
-    since, until = _stretch(whole)
+    since, until = ZOOM.stretch(whole)
     stretch = Stretch(axis, since, until)
     curve = select(
         "place, bin, ordinal, time_ns, action, used_bytes, reserved_bytes",
@@ -111,7 +112,8 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     )
     held = data.rows(bands)
     st.subheader("Memory in use", anchor=False)
-    _zoom_out(device, stretch, whole)
+    key = f"memory-{device.key}"
+    ZOOM.controls(key, since, until, whole, stretch.described(whole))
     if held.empty:
         st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
         return
@@ -125,7 +127,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         moment,
         _colours(device, level, names),
         key=f"memory-{device.key}-{axis}-{level}-{since}-{until}-{moment.ordinal}",
-        on_zoom=zoom,
+        on_zoom=ZOOM.to,
         on_pick=_pick,
     )
     with st.container(horizontal=True):
@@ -146,30 +148,9 @@ def _said(device: MemoryDevice, names: Sequence[str]) -> str:
     )
 
 
-def zoom(since: int, until: int) -> None:
-    """Puts a stretch into the URL; the timeline draws it. Ignores what is too short to draw."""
-    if until - since >= SHORTEST:
-        st.query_params.update({"mfrom": str(since), "mto": str(until)})
-
-
 def _pick(ordinal: int) -> None:
     chosen_moment.choose(ordinal)
     st.session_state["moment_picked"] = True
-
-
-def _whole() -> None:
-    st.query_params.pop("mfrom", None)
-    st.query_params.pop("mto", None)
-
-
-def _stretch(whole: int) -> tuple[int, int]:
-    """The URL's stretch where it is one of this device's, else all."""
-    try:
-        since, until = int(st.query_params["mfrom"]), int(st.query_params["mto"])
-    except (KeyError, ValueError):
-        return 0, whole
-    since, until = max(0, since), min(whole, until)
-    return (since, until) if until - since >= SHORTEST else (0, whole)
 
 
 def _names(bands: pd.DataFrame) -> list[str]:
@@ -192,34 +173,3 @@ def _colours(device: MemoryDevice, level: str, names: Sequence[str]) -> dict[str
         wished = colours.BANDS[places[name] % BANDS]
         given[name] = wished if wished in free else free[0]
     return {name: given[name] for name in names}
-
-
-def _zoom_out(device: MemoryDevice, stretch: Stretch, whole: int) -> None:
-    since, until = stretch.since, stretch.until
-    length = until - since
-    zoomed = length < whole
-
-    def out() -> None:
-        wider = 3 * length
-        if wider >= whole:
-            _whole()
-        else:
-            begin = min(max(0, since - length), whole - wider)
-            zoom(begin, begin + wider)
-
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(stretch.described(whole))
-        st.button(
-            "Zoom out",
-            on_click=out,
-            disabled=not zoomed,
-            key=f"mout-{device.key}",
-            icon=":material/zoom_out:",
-        )
-        st.button(
-            "All",
-            on_click=_whole,
-            disabled=not zoomed,
-            key=f"mall-{device.key}",
-            icon=":material/fit_width:",
-        )

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import run_picker
 from dashboard.memory import chosen_moment, comparison, curve, device_memory, errors, reports, state
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.widgets import formatting, incomplete_runs, recompiled
+from dashboard.widgets import formatting, incomplete_runs, recompiled, run_picker
 
 SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
 MOST_WARNINGS = 5

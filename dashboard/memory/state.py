@@ -4,12 +4,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.memory import chosen_moment, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, run_picker, show_sql, tables
 
 MOST_HOLDERS = 1_000
 WIDE = 262  # pixels of a line of code

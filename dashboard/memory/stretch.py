@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from dashboard.widgets import charts, formatting
+from dashboard.widgets import charts, formatting, zoom
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,10 @@ class Stretch:
 
     def described(self, whole: int) -> str:
         """Its length, its ends, and of how much it is."""
-        length = self.until - self.since
         if self.axis == "order":
+            length = self.until - self.since
             return f"{length:,} actions from {self.since:,} to {self.until:,} of {whole:,}"
-        zoomed = length < whole
-        ends = [
-            formatting.position(at, length) if zoomed else formatting.duration(at)
-            for at in (self.since, self.until)
-        ]
-        return (
-            f"{formatting.duration(length)} from {ends[0]} to {ends[1]} "
-            f"of {formatting.duration(whole)}"
-        )
+        return zoom.described(self.since, self.until, whole)
 
     def name(self, place: float, ordinal: int) -> str:
         """A moment in it, as tooltips say it."""

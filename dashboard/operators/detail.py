@@ -4,8 +4,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, Scalar, select
-from dashboard.run_picker import Device
 from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets.run_picker import Device
 
 MOST_CALLS = 500
 SHOWN_NAME = 4_000

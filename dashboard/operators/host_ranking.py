@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.operators import detail
 from dashboard.query import select
-from dashboard.widgets import charts, formatting, show_sql, tables
+from dashboard.widgets import charts, formatting, run_picker, show_sql, tables
 
 MOST_ROWS = 2_000
 BARS = 20

@@ -5,19 +5,20 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.operators import detail, host_ranking, side_by_side
 from dashboard.query import Query, select
-from dashboard.run_picker import Device
 from dashboard.widgets import (
     charts,
     formatting,
     incomplete_runs,
     metrics,
     recompiled,
+    run_picker,
     show_sql,
     tables,
 )
+from dashboard.widgets.run_picker import Device
 
 LEVELS = {
     "op": "outermost operator around the launch",

@@ -6,9 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.compare import picker
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, compare_link, formatting, show_sql, tables
 
 MOST_RUNS = len(colours.RUNS)
 MOST_ROWS = 2_000
@@ -23,7 +22,7 @@ def page(picked: Sequence[str], level: str, search: str) -> None:
         st.warning(f"The first {MOST_RUNS} of {len(picked)} runs are compared.")
     _figures(runs)
     if len(runs) == 2:
-        picker.link(runs, "What changed from one to the other, and why")
+        compare_link.show_by_age(runs, "What changed from one to the other, and why")
     query = select(
         "run_id, name, device_ns, calls, percent",
         "ranking_over_all",

@@ -5,11 +5,19 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, run_picker
-from dashboard.compare import picker
+from dashboard import data
 from dashboard.query import Query, inline, select
 from dashboard.runs import files
-from dashboard.widgets import formatting, incomplete_runs, metrics, recompiled, show_sql, tables
+from dashboard.widgets import (
+    compare_link,
+    formatting,
+    incomplete_runs,
+    metrics,
+    recompiled,
+    run_picker,
+    show_sql,
+    tables,
+)
 
 COLUMNS = (
     "run_id, name, model, mode, device_name, tags, ranks, devices, span_ns, busy_ns, "
@@ -59,7 +67,7 @@ def _figures(picked: Sequence[str]) -> None:
         )
         st.page_link(pages["memory"], label=f"Memory of {count}", icon=":material/memory_alt:")
         if len(picked) == 2:
-            picker.link(picked, "Compare these 2")
+            compare_link.show_by_age(picked, "Compare these 2")
 
 
 def _figures_of(picked: str) -> None:

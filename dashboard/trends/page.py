@@ -5,11 +5,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, run_picker
+from dashboard import data
 from dashboard.query import inline, select
 from dashboard.trends import chart, run_detail
 from dashboard.trends.chart import label, written
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, run_picker, show_sql, tables
 
 FIRST_FIGURES = ["wall", "busy", "bubble"]
 MOST_FIGURES = 6

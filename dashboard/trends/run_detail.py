@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.trends import chart
-from dashboard.widgets import formatting
+from dashboard.widgets import compare_link, formatting
 
 
 def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
@@ -55,7 +55,7 @@ def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:
                 query_params={"run": run},
             )
         if previous:
-            _compare("Compare with the run before", previous, run)
+            compare_link.show(previous, run, "Compare with the run before")
     if others:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             base = st.selectbox(
@@ -68,14 +68,4 @@ def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:
                 width=420,
             )
             if base:
-                _compare("Compare with this base", str(base), run)
-
-
-def _compare(label: str, base: str, other: str) -> None:
-    """A link to page Compare."""
-    st.page_link(
-        st.session_state["pages"]["compare"],
-        label=label,
-        icon=":material/compare_arrows:",
-        query_params={"base": base, "other": other},
-    )
+                compare_link.show(str(base), run, "Compare with this base")

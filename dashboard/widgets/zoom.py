@@ -1,0 +1,79 @@
+"""The part of a chart's axis that is shown, in the URL, and the buttons that lead back to more."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.widgets import formatting
+
+
+@dataclass(frozen=True)
+class Zoom:
+    """The query parameters that hold a stretch, and the shortest one, in the axis' unit."""
+
+    since: str
+    until: str
+    shortest: int
+
+    def to(self, since: int, until: int) -> None:
+        """Puts a stretch into the URL; the chart draws it. Ignores what is too short to draw."""
+        if until - since >= self.shortest:
+            # In one step, or the browser's Back would stop between the two.
+            st.query_params.update({self.since: str(since), self.until: str(until)})
+
+    def reset(self) -> None:
+        """Shows the whole axis again."""
+        st.query_params.pop(self.since, None)
+        st.query_params.pop(self.until, None)
+
+    def stretch(self, whole: int) -> tuple[int, int]:
+        """The URL's stretch where it lies on an axis from 0 to `whole`, else all of that."""
+        try:
+            since, until = (int(st.query_params[key]) for key in (self.since, self.until))
+        except (KeyError, ValueError):
+            return 0, whole
+        since, until = max(0, since), min(whole, until)
+        return (since, until) if until - since >= self.shortest else (0, whole)
+
+    def controls(self, key: str, since: int, until: int, whole: int, text: str) -> None:
+        """The text, which says what stretch is shown, and buttons that lead back to more of it."""
+        length = until - since
+        zoomed = length < whole
+
+        def out() -> None:
+            wider = 3 * length
+            if wider >= whole:
+                self.reset()
+            else:
+                begin = min(max(0, since - length), whole - wider)
+                self.to(begin, begin + wider)
+
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(text)
+            st.button(
+                "Zoom out",
+                on_click=out,
+                disabled=not zoomed,
+                key=f"out-{key}",
+                icon=":material/zoom_out:",
+            )
+            st.button(
+                "All",
+                on_click=self.reset,
+                disabled=not zoomed,
+                key=f"all-{key}",
+                icon=":material/fit_width:",
+            )
+
+
+def described(since: int, until: int, whole: int) -> str:
+    """The length of a stretch of time, its ends, and how long the whole is. All in ns."""
+    length = until - since
+    zoomed = length < whole
+    ends = [
+        formatting.position(at, length) if zoomed else formatting.duration(at)
+        for at in (since, until)
+    ]
+    return (
+        f"{formatting.duration(length)} from {ends[0]} to {ends[1]} of {formatting.duration(whole)}"
+    )

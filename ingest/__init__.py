@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingest import units
+    from ingest import names, units
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.groups import runs_of
     from ingest.console import Console, Result
@@ -31,6 +31,7 @@ __all__ = [
     "compare",
     "connect",
     "default_store",
+    "names",
     "runs_of",
     "settled",
     "tables",
@@ -48,6 +49,7 @@ _MODULES = {
     "compare": "comparison.comparison",
     "connect": "store.connection",
     "default_store": "store.store",
+    "names": "names",
     "runs_of": "comparison.groups",
     "settled": "store.retry",
     "tables": "sql",

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 from typer.main import get_command
 
+import ingest
 from ingest import connect, sql
 from ingest.cli.commands import app
 
@@ -88,6 +89,16 @@ def test_every_column_of_a_macro_is_documented(
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)
 def test_every_sql_file_says_what_it_is_for(path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("-- ")
+
+
+def test_the_sql_names_the_unknown_as_everything_else_does() -> None:
+    """A literal in brackets stands for what has no name; `ingest.names` has them all."""
+    names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
+    for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        statement = "\n".join(line for line in lines if not line.startswith("--"))
+        for written in re.findall(r"'(\((?:no|not|before) [a-z ]+\))'", statement):
+            assert written in names, f"{path}: {written}"
 
 
 def test_every_command_and_option_has_help_and_a_place_in_the_readme() -> None:

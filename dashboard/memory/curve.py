@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.memory import chart, chosen_moment
 from dashboard.memory.chosen_moment import Moment
@@ -25,21 +26,13 @@ LEVELS = {
     "category": "what it was for: parameters, activations, gradients, …",
 }
 PREFERRED = ("site", "op", "category", "module")
-UNKNOWN = {
-    "(before the trace)",
-    "(no stack)",
-    "(no module)",
-    "(no operator)",
-    "(no category)",
-    "(not followed)",
-}
 AXES = ("time", "order")
 
 
 def levels_of(device: MemoryDevice) -> list[str]:
     """The levels of which something is known of this device, the best to begin with first."""
     frame = _at_the_peak(device)
-    known = set(frame["level"][~frame["name"].isin(UNKNOWN)])
+    known = set(frame["level"][~frame["name"].isin(ingest.names.UNKNOWN_HOLDERS)])
     return [level for level in PREFERRED if level in known]
 
 
@@ -162,12 +155,12 @@ def _colours(device: MemoryDevice, level: str, names: Sequence[str]) -> dict[str
     """A colour for each name, the same at every zoom: those large at the peak choose first."""
     peak = _at_the_peak(device)
     order = peak["name"][peak["level"] == level].unique()
-    known = [name for name in order if name not in UNKNOWN]
+    known = [name for name in order if name not in ingest.names.UNKNOWN_HOLDERS]
     places = {name: known.index(name) if name in known else len(known) for name in names}
     given: dict[str, str] = {}
     for name in sorted(names, key=lambda name: (places[name], name)):
-        if name in UNKNOWN:
-            given[name] = colours.UNKNOWN_BANDS[name == "(before the trace)"]
+        if name in ingest.names.UNKNOWN_HOLDERS:
+            given[name] = colours.UNKNOWN_BANDS[name == ingest.names.BEFORE_TRACE]
             continue
         free = [colour for colour in colours.BANDS if colour not in given.values()]
         wished = colours.BANDS[places[name] % BANDS]

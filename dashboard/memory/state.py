@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.memory import chosen_moment, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
@@ -16,11 +17,11 @@ WIDE = 262  # pixels of a line of code
 MOST_ALLOCATIONS = 200
 HOLDERS = {"site": "line of code", "op": "operator"}
 EXPLAINED = {
-    "(before the trace)": "**(before the trace)**: allocated before the recording, freed in it.",
-    "(no stack)": "**(no stack)**: no stack was recorded, as for memory that libraries take, or "
+    ingest.names.BEFORE_TRACE: "allocated before the recording, freed in it.",
+    ingest.names.NO_STACK: "no stack was recorded, as for memory that libraries take, or "
     "that was there before the recording and never freed in it.",
-    "(no operator)": "**(no operator)**: allocated outside of any operator.",
-    "(no module)": "**(no module)**: allocated outside of any nn.Module.",
+    ingest.names.NO_OPERATOR: "allocated outside of any operator.",
+    ingest.names.NO_MODULE: "allocated outside of any nn.Module.",
 }
 
 
@@ -83,7 +84,7 @@ def _holders(device: MemoryDevice, level: str, moment: Moment) -> None:
             tables.downloads(query, f"{device.run}-memory-by-{level}", "holders")
         for name in names:
             if name in EXPLAINED:
-                st.caption(EXPLAINED[name])
+                st.caption(f"**{name}**: {EXPLAINED[name]}")
     chosen = names[rows[0]] if rows else None
     run_picker.remember("holder", chosen)
     stack = None

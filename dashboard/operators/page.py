@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.operators import detail, host_ranking, side_by_side
 from dashboard.query import Query, select
@@ -109,8 +110,11 @@ def _figures(run: str, device: Device | None, level: str) -> None:
     st.markdown(formatting.top_line(names))
     if (top["percent"] > 100).any():
         st.caption("Activities overlap on this device, so that their shares add up to over 100%.")
-    if (top["name"] == "(no op)").any():
-        st.caption("**(no op)**: the trace links no operator to these; rank by kernel to see them.")
+    if (top["name"] == ingest.names.NO_OP).any():
+        st.caption(
+            f"**{ingest.names.NO_OP}**: the trace links no operator to these; rank by kernel to "
+            "see them."
+        )
 
 
 def _ranking(run: str, device: Device | None, level: str, search: str) -> None:

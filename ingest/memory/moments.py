@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 
 from ingest.errors import MissingError
+from ingest.names import UNKNOWN_HOLDERS
 
 UNIX_NS = 10**17  # 1973: whole numbers from here on are no seconds after anything
 NS_PER_S = 1_000_000_000
-UNKNOWN = re.compile(r"\(before the trace\)|\(not followed\)|\(no [a-z]+\)")
 ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
 
 
@@ -139,7 +139,7 @@ def telling_level(
     """The first level of site, op and category that tells anything of what held memory then."""
     for level in ("site", "op", "category"):
         names = [row[0] for row in holders(connection, run_id, device, ordinal, level)]
-        if any(name and not UNKNOWN.fullmatch(name) for name in names):
+        if any(name and name not in UNKNOWN_HOLDERS for name in names):
             return level
     return "site"
 

@@ -18,6 +18,7 @@ from ingest.memory.moments import (
     stack_frames,
     telling_level,
 )
+from ingest.names import NO_STACK
 from ingest.terminal.printing import table
 from ingest.units import count, counted, percent, printable, size
 
@@ -215,7 +216,7 @@ def _errors(
             after = device.seconds(time_ns)
             yield Text(
                 f"\nOut of memory at action {ordinal:,}{f' after {after}' if after else ''}: "
-                f"{asked} requested by {printable(site or '(no stack)')}",
+                f"{asked} requested by {printable(site or NO_STACK)}",
                 "bold",
             )
             yield Text(

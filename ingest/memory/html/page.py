@@ -12,6 +12,7 @@ import duckdb
 
 from ingest.memory.moments import Device, devices, holders, stack_frames, telling_level
 from ingest.memory.report import LEVELS
+from ingest.names import NO_STACK, UNKNOWN
 from ingest.units import printable
 
 HERE = Path(__file__).parent
@@ -170,7 +171,7 @@ def _sites(
     frames = stack_frames(connection, run_id, stack_ids) if stack_ids else {}
     sites: list[Row] = [
         {
-            "name": printable(name or "(unknown)"),
+            "name": printable(name or UNKNOWN),
             "bytes": held,
             "elements": elements,
             "stacks": [
@@ -203,9 +204,9 @@ def _errors(connection: duckdb.DuckDBPyConnection, run_id: str, device: Device) 
     )
     for row in rows:
         row["after"] = _after(device, row.pop("time_ns"))
-        row["site"] = printable(row["site"] or "(no stack)")
+        row["site"] = printable(row["site"] or NO_STACK)
         row["top_sites"] = [
-            [printable(site["name"] or "(unknown)"), site["bytes"], site["elements"]]
+            [printable(site["name"] or UNKNOWN), site["bytes"], site["elements"]]
             for site in row["top_sites"] or ()
         ]
     return rows

@@ -1,0 +1,17 @@
+"""The names that rankings give to what is not known: the SQL writes them, all else asks here.
+
+A test finds no other name in brackets in the SQL.
+"""
+
+UNKNOWN = "(unknown)"
+NO_OP = "(no op)"  # device activity without a launch record, or launched outside of operators
+NO_STACK = "(no stack)"
+NO_MODULE = "(no module)"
+NO_OPERATOR = "(no operator)"
+NO_CATEGORY = "(no category)"
+BEFORE_TRACE = "(before the trace)"  # memory that was there when the recording began
+NOT_FOLLOWED = "(not followed)"  # memory of which no addresses were recorded
+
+UNKNOWN_HOLDERS = frozenset(  # of memory
+    {NO_STACK, NO_MODULE, NO_OPERATOR, NO_CATEGORY, BEFORE_TRACE, NOT_FOLLOWED}
+)

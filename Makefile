@@ -28,6 +28,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/sqlfluff lint --disable-progress-bar ingest/sql
 
 docs: $(VENV)/.test

@@ -14,6 +14,23 @@ from ingest.cli.commands import app
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def paths_of_contributing() -> set[str]:
+    """The paths that stand in backticks, and those of the tree, which is indented."""
+    paths = set(re.findall(r"`([a-z_]+/[\w./<>]*|\w+\.(?:md|toml))`", CONTRIBUTING))
+    package = ""
+    for indent, name in re.findall(r"^( {4,})([\w./]+)  ", CONTRIBUTING, re.MULTILINE):
+        package = name if len(indent) == 4 else package
+        paths.add(name if len(indent) == 4 else f"{package}{name}")
+    return paths
+
+
+@pytest.mark.parametrize("path", sorted(paths_of_contributing()))
+def test_contributing_names_what_exists(path: str) -> None:
+    """`<name>` stands for any name."""
+    assert list(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Boundaries between the packages."""
+"""What the packages load. `lint-imports` checks which rooms know each other."""
 
 import ast
 import pkgutil
@@ -35,6 +35,17 @@ def test_a_package_never_loads(package: str, forbidden: set[str]) -> None:
     assert loaded_by(package) & forbidden == set()
 
 
+def test_the_public_interface_loads_a_room_when_it_is_asked_for() -> None:
+    """The command heeds Ctrl-C from its first moment: what takes time is imported later."""
+    program = "import ingest, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert not loaded & {"duckdb", "pyarrow", "numpy", "typer", "rich"}
+    assert not {name for name in loaded if name.startswith("ingest.")}
+
+
 def test_the_dashboard_reaches_data_only_through_ingest() -> None:
     for path in (REPOSITORY / "dashboard").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -49,6 +60,8 @@ def test_the_dashboard_reaches_data_only_through_ingest() -> None:
                 package, _, module = name.partition(".")
                 assert package not in {"duckdb", "torch", "capture"}, f"{path}: {name}"
                 assert not (package == "ingest" and module), f"{path}: {name}"
+            if isinstance(node, ast.ImportFrom) and node.module == "ingest":
+                assert {alias.name for alias in node.names} <= {*ingest.__all__}, path
 
 
 def test_no_room_has_the_name_of_something_public() -> None:

@@ -21,7 +21,7 @@ sys.path[0] = str(ROOT)  # else a file beside this one is what `import ingest` f
 
 import ingest  # noqa: E402
 from benchmarks.ingest import times  # noqa: E402
-from ingest.terminal.printing import results, table  # noqa: E402
+from ingest.terminal import results, table  # noqa: E402
 
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 PAIR = ("h100_owlv2", "mi300_owlv2")

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
 
 import ingest  # noqa: E402
-from ingest.terminal.printing import results, table  # noqa: E402
+from ingest.terminal import results, table  # noqa: E402
 
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 OWLV2 = SAMPLES / "traces" / "h100_owlv2.json.gz"

@@ -25,7 +25,7 @@ import ingest  # noqa: E402
 from benchmarks.ingest import measured  # noqa: E402
 from ingest.formats.snapshot.reader import MemorySnapshot  # noqa: E402
 from ingest.formats.snapshot.stacks import Stacks  # noqa: E402
-from ingest.terminal.printing import results, table  # noqa: E402
+from ingest.terminal import results, table  # noqa: E402
 
 STACKS, DEPTH, FRAMES = 200, 12, 500
 SEGMENT_BYTES = 20 << 20

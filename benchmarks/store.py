@@ -27,7 +27,7 @@ sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` fin
 
 import ingest  # noqa: E402
 from ingest import sql  # noqa: E402
-from ingest.terminal.printing import results, table  # noqa: E402
+from ingest.terminal import results, table  # noqa: E402
 
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 SAMPLES = (

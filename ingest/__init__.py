@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ingest import names, units
-    from ingest.comparison.comparison import Comparison, compare
-    from ingest.comparison.groups import runs_of
+    from ingest.comparison import Comparison, compare, runs_of
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
-    from ingest.pipeline.run import RunLabels
+    from ingest.pipeline import RunLabels
     from ingest.sql import tables
     from ingest.store.connection import connect
     from ingest.store.retry import settled
@@ -39,18 +38,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Comparison": "comparison.comparison",
+    "Comparison": "comparison",
     "Console": "console",
     "IngestError": "errors",
     "QueryError": "errors",
     "Result": "console",
-    "RunLabels": "pipeline.run",
+    "RunLabels": "pipeline",
     "Store": "store.store",
-    "compare": "comparison.comparison",
+    "compare": "comparison",
     "connect": "store.connection",
     "default_store": "store.store",
     "names": "names",
-    "runs_of": "comparison.groups",
+    "runs_of": "comparison",
     "settled": "store.retry",
     "tables": "sql",
     "units": "units",

@@ -14,14 +14,20 @@ from ingest.comparison.commands import diff
 from ingest.errors import QueryError
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.memory.commands import export, memory
-from ingest.pipeline.run import RunLabels
+from ingest.pipeline import RunLabels
 from ingest.sql import macros, tables, views
 from ingest.store.connection import connect
 from ingest.store.retry import settled
 from ingest.store.store import Store, default_store
-from ingest.terminal.arguments import RunArgument, StoreOption, open_store
-from ingest.terminal.printing import results, table, write_query
-from ingest.terminal.progress import account_of_adding
+from ingest.terminal import (
+    RunArgument,
+    StoreOption,
+    account_of_adding,
+    open_store,
+    results,
+    table,
+    write_query,
+)
 from ingest.units import printable
 
 app = typer.Typer(

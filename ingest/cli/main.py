@@ -15,7 +15,7 @@ def main() -> None:
 
         from ingest.cli.commands import app
         from ingest.errors import IngestError
-        from ingest.terminal.progress import say_error
+        from ingest.terminal import say_error
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a name

@@ -7,7 +7,7 @@ import duckdb
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.terminal.printing import table
+from ingest.terminal import table
 from ingest.units import TIMES, counted, percent, printable
 
 LONGEST_NAME = 60

@@ -15,8 +15,7 @@ from ingest.comparison.rows import rows_by
 from ingest.errors import MissingError
 from ingest.store.connection import connect
 from ingest.store.retry import settled
-from ingest.terminal.arguments import StoreOption, open_store
-from ingest.terminal.printing import plain, results
+from ingest.terminal import StoreOption, open_store, plain, results
 from ingest.units import printable
 
 CONDITION_HOLDS = 3

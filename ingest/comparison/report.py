@@ -12,7 +12,7 @@ from ingest.comparison.gate import Verdict
 from ingest.comparison.metrics import Figure
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
-from ingest.terminal.printing import results, table
+from ingest.terminal import results, table
 from ingest.units import UNKNOWN, amount, change, counted, percent, printable
 
 Row = dict[str, Any]

@@ -13,8 +13,7 @@ from ingest.memory.moments import moment
 from ingest.memory.report import memory_report, memory_warnings
 from ingest.store.connection import connect
 from ingest.store.retry import settled
-from ingest.terminal.arguments import RunArgument, StoreOption, open_store
-from ingest.terminal.printing import results
+from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
 
 

@@ -19,7 +19,7 @@ from ingest.memory.moments import (
     telling_level,
 )
 from ingest.names import NO_STACK
-from ingest.terminal.printing import table
+from ingest.terminal import table
 from ingest.units import count, counted, percent, printable, size
 
 FIGURES = ("size", "bytes", "allocations", "%")

@@ -8,7 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.store.catalog import digest
 from ingest.errors import StoreError
-from ingest.pipeline.run import RunLabels, write_run
+from ingest.pipeline import RunLabels, write_run
 from ingest.inputs import RunInput
 
 EMPTY_PARTITION = "run_id=~empty"  # sorts last: DuckDB guesses a table's size from its first file

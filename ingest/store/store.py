@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.errors import StoreError
 from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
-from ingest.pipeline.run import RunLabels, write_run
+from ingest.pipeline import RunLabels, write_run
 from ingest.inputs import RunInput, read_run_input
 from ingest.formats import FORMATS, Format, Source
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace

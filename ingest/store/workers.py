@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from ingest.errors import IngestError
 from ingest.signals import deferred
-from ingest.pipeline.run import RunLabels
+from ingest.pipeline import RunLabels
 from ingest.store.store import Added, Store
 
 Progress = Callable[[Path, int], None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.errors import IngestError
-from ingest.pipeline.run import RunLabels
+from ingest.pipeline import RunLabels
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all
 from ingest.terminal.printing import diagnostics

@@ -4,15 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ingest.units import counted
+
 if TYPE_CHECKING:
     from ingest.formats.registry import Format
 
 HIDDEN = ("coded_warnings", "format", "metadata")
-
-
-def count(number: int, noun: str) -> str:
-    """`1 event`, `2 events`: the number with its noun."""
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 class SourceWarning(NamedTuple):
@@ -86,9 +83,9 @@ class Source:
             return ": ".join([self.path.name, self.status, *self.warnings])
         megabytes = (self.json_bytes or 0) / 1e6
         warnings = "; ".join(self.warnings)
-        rows = f", {count(self.complete or 0, 'row')}" if self.format.has_events else ""
+        rows = f", {counted(self.complete or 0, 'row')}" if self.format.has_events else ""
         return (
-            f"{self.path.name}: rank {self.rank}, {count(self.events or 0, self.format.noun)}, "
+            f"{self.path.name}: rank {self.rank}, {counted(self.events or 0, self.format.noun)}, "
             f"{megabytes:.1f} MB of {self.format.encoding}, read in {self.seconds or 0:.1f} s"
             f"{rows}, {self.status}" + (f" ({warnings})" if warnings else "")
         )

@@ -8,8 +8,9 @@ from ingest.formats.compile_log.events import Clock, Phases
 from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
 from ingest.formats.compile_log.reader import CompileLog, Record
 from ingest.formats.compile_log.rows import Rows
-from ingest.formats.source import Source, SourceWarning, count
+from ingest.formats.source import Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
+from ingest.units import counted
 
 METRICS = {"compilation_metrics", "bwd_compilation_metrics"}
 FIGURES = (
@@ -63,7 +64,7 @@ def load_compile_log(source: Source, staging: Staging, progress: Progress) -> No
     if graphs.unreadable:
         log.dropped["provenance that cannot be read"] += graphs.unreadable
     if rows.redacted:
-        texts = count(rows.redacted, "text")
+        texts = counted(rows.redacted, "text")
         source.warn("secrets_redacted", f"{texts} held what looks like a secret: redacted")
     if log.cut:
         source.status = "truncated"

@@ -8,9 +8,10 @@ from ingest.errors import ProfileError
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
-from ingest.formats.source import Source, count
+from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.redaction import IN_NAME, SUSPECT, redact_json, redact_text
+from ingest.units import counted
 
 REDACTED_ROWS = 10_000
 TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets
@@ -69,7 +70,8 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         changes += len(changed)
     if changes:
         source.warn(
-            "secrets_redacted", f"{count(changes, 'event')} held what looks like a secret: redacted"
+            "secrets_redacted",
+            f"{counted(changes, 'event')} held what looks like a secret: redacted",
         )
 
 
@@ -102,5 +104,5 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         if reason.startswith("complete event"):
             source.warn(
                 "events_not_complete",
-                f"{count(events, 'event')} kept in other_events only: {reason}",
+                f"{counted(events, 'event')} kept in other_events only: {reason}",
             )

@@ -14,7 +14,8 @@ from ingest.formats.json_text import EVENT_START
 from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA
 from ingest.formats.kineto.damage import EVENT_LIMIT, NO_EVENT, TOO_LONG, Found, read_piece
 from ingest.formats.kineto.reader import KinetoTrace
-from ingest.formats.source import Source, count
+from ingest.formats.source import Source
+from ingest.units import counted
 
 PAGE = 100_000
 MEMORY_FOR_LONG_EVENTS = "4GB"
@@ -49,11 +50,11 @@ def repair_events(
         trace.finish(content, repair.array_end, repair.lost)
     source.dropped = dict(repair.dropped)
     for fault, events in repair.repaired.items():
-        source.warn("events_repaired", f"{count(events, 'event')} repaired: {fault}")
+        source.warn("events_repaired", f"{counted(events, 'event')} repaired: {fault}")
     for reason, pieces in repair.dropped.items():
         source.warn(
             "pieces_dropped",
-            f"{count(pieces, 'piece')} of traceEvents left out: {reason}, "
+            f"{counted(pieces, 'piece')} of traceEvents left out: {reason}, "
             f"the first at byte {repair.first_dropped[reason]:,}",
         )
 

@@ -12,9 +12,10 @@ from ingest.errors import ProfileError
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
 from ingest.formats.snapshot.stacks import Stacks
-from ingest.formats.source import Source, count
+from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.redaction import IN_NAME, redact, redact_text
+from ingest.units import counted
 
 TEXTS = {  # may hold secrets
     "staged_actions": ("compile_context", "user_metadata", "category", "other"),
@@ -111,7 +112,8 @@ def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     changes += _replace(connection, source, "staged_settings", "setting", "value", redacted)
     if changes:
         source.warn(
-            "secrets_redacted", f"{count(changes, 'text')} held what looks like a secret: redacted"
+            "secrets_redacted",
+            f"{counted(changes, 'text')} held what looks like a secret: redacted",
         )
 
 

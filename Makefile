@@ -1,5 +1,6 @@
 # make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
-# make test   lint, types and all tests
+# make check  lint, types and the quick tests, in a few minutes: while you work
+# make test   lint, types and all tests: before you push
 # make docs   regenerates the data dictionary and, with TRACE=h100_owlv2.json.gz, the README
 
 PYTHON ?= python3
@@ -8,8 +9,11 @@ BIN := $(VENV)/bin
 DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
+# A process for each core, up to four: each may hold a browser, a server and torch.
+PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadgroup \
+    --no-loadscope-reorder
 
-.PHONY: demo test lint docs clean
+.PHONY: demo check test lint docs clean
 
 demo: $(VENV)/.capture
 	@test -f $(DEMO)/flux-tiny/run.json || $(BIN)/capture flux --tiny --out $(DEMO)/flux-tiny
@@ -21,15 +25,18 @@ demo: $(VENV)/.capture
 	        --browser.gatherUsageStats false; \
 	else echo "Ready: make demo serves the dashboard on $(TRACEHOUSE_STORE)"; fi
 
+check: lint
+	$(PYTEST) -m "not slow"
+
 test: lint $(VENV)/.chromium
-	env -u TRACEHOUSE_STORE $(BIN)/pytest
+	$(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/sqlfluff lint --disable-progress-bar ingest/sql
+	$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar ingest/sql
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py $(TRACE)

@@ -1,31 +1,98 @@
-"""What the tests stand on: the samples, and a store that holds them."""
+"""What the tests stand on: the samples, stores, the command line, a browser."""
 
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 import ingest
+from tests.builders.events import Event
+from tests.command import Command
+from tests.samples import Samples
+from tests.stores import Stores
 
 REPOSITORY = Path(__file__).parent.parent
 SYSTEM_CHROMIUM = Path("/usr/bin/chromium")
-NOT_A_TRACE = {"memory_timeline.raw.json.gz"}
+NOT_A_TRACE = "memory_timeline.raw"
 
 
-Event = dict[str, Any]
+# What takes long: to ingest large samples, to start a browser, Streamlit or torch.
+SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Marks what `make check` leaves out and puts it first, and groups tests for processes.
+
+    The tests of a file, which share its fixtures, run in one process, one after the other, and so
+    do all that bound time or memory.
+    """
+    for item in items:
+        is_bounded = item.get_closest_marker("bounded") is not None
+        if is_bounded or not SLOW.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+        group = "bounded" if is_bounded else str(item.path.relative_to(REPOSITORY))
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: "slow" not in item.keywords)  # the last ones to end are short
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of this session that all its processes share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The directory of real profiler output; tests that need it are skipped where it is absent."""
+    directory = Path(os.environ.get("TRACE_SAMPLES") or REPOSITORY.parent / "shared" / "samples")
+    if not directory.is_dir():
+        pytest.skip(f"no sample traces: TRACE_SAMPLES or {directory}")
+    return directory
+
+
+@pytest.fixture(scope="session")
+def stores(shared: Path) -> Stores:
+    """New stores."""
+    return Stores(shared)
+
+
+@pytest.fixture(scope="session")
+def sampled(samples: Path, stores: Stores, shared: Path) -> Samples:
+    """Stores of samples."""
+    return Samples(samples, stores, shared)
+
+
+@pytest.fixture(scope="session")
+def sample_store(sampled: Samples) -> Path:
+    """A store with each trace of `samples/traces` as a run of its name."""
+    return sampled.store(*(run for run in sampled.names("traces") if run != NOT_A_TRACE))
+
+
+@pytest.fixture
+def store_of_samples(sample_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to the store of the samples."""
+    with ingest.connect(sample_store) as connection:
+        yield connection
+
+
+@pytest.fixture
+def store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
+    """A store without runs, which is the test's as long as it lasts."""
+    return stores.emptied(tmp_path_factory.getbasetemp() / "store")
 
 
 class Traces:
-    """Small traces built in a test, ingested one run each into a store of their own."""
+    """Small traces built in a test, ingested one run each into a store."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, store: ingest.Store) -> None:
         self.directory = directory
-        self.store = ingest.Store(directory / "store")
+        self.store = store
 
     def write(self, events: list[Event] | str, name: str = "trace", **metadata: object) -> Path:
         """A file of these events (or of this text), with `metadata` beside them."""
@@ -45,35 +112,23 @@ class Traces:
 
 
 @pytest.fixture
-def traces(tmp_path: Path) -> Traces:
+def traces(tmp_path: Path, store: ingest.Store) -> Traces:
     """A place to build small traces and look at them as tables."""
-    return Traces(tmp_path)
+    return Traces(tmp_path, store)
 
 
-@pytest.fixture(scope="session")
-def samples() -> Path:
-    """The directory of real profiler output; tests that need it are skipped where it is absent."""
-    directory = Path(os.environ.get("TRACE_SAMPLES") or REPOSITORY.parent / "shared" / "samples")
-    if not directory.is_dir():
-        pytest.skip(f"no sample traces: TRACE_SAMPLES or {directory}")
-    return directory
-
-
-@pytest.fixture(scope="session")
-def sample_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with each file of `samples/traces` as a run of its name."""
-    store = ingest.Store(tmp_path_factory.mktemp("samples") / "store")
-    for path in sorted((samples / "traces").rglob("*.json.gz")):
-        if path.name not in NOT_A_TRACE:
-            store.add(path)
+@pytest.fixture
+def default_store(store: ingest.Store) -> Path:
+    """The store that `command` works on."""
     return store.path
 
 
 @pytest.fixture
-def store_of_samples(sample_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to the store of the samples."""
-    with ingest.connect(sample_store) as connection:
-        yield connection
+def command(
+    default_store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """`ingest …` on a store."""
+    return Command(default_store, monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,18 @@
 
 import importlib.util
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from duckdb import DuckDBPyConnection as Connection
 from typer.main import get_command
 
 import ingest
 from ingest import connect, sql
 from ingest.cli.commands import app
+from tests.stores import Stores
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -43,6 +46,28 @@ def generate() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def connection(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """A connection to an empty store, with views that stand for the tables named to macros."""
+    store = stores.new(tmp_path_factory.mktemp("documented") / "store")
+    with connect(store.path) as opened:
+        opened.execute(
+            "CREATE TEMP VIEW asked AS SELECT run_id, source_id, rank, device, 0 AS ordinal, "
+            "0 AS used_bytes FROM memory_peak"
+        )
+        opened.execute(
+            "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse, "
+            "FALSE AS is_fused FROM compared_units('1', '1')"
+        )
+        for view, source in {
+            "executed": "compiled_programs('compared', '1', '1')",
+            "slotted": "program_slots('compared', 'executed')",
+            "listed": "fused_kernel_ops('compared')",
+        }.items():
+            opened.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
+        yield opened
+
+
 def test_the_data_dictionary_is_what_the_sql_says(generate: ModuleType) -> None:
     assert generate.DICTIONARY.read_text(encoding="utf-8") == generate.data_dictionary()
 
@@ -59,10 +84,7 @@ def test_the_readme_shows_what_the_commands_print(generate: ModuleType, samples:
 
 
 @pytest.mark.parametrize("file", [*sql.tables(), *sql.views()], ids=lambda file: file.name)
-def test_every_column_is_documented(
-    file: sql.SqlFile, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    connection = connect(tmp_path_factory.getbasetemp() / "documented")
+def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -> None:
     columns = [row[0] for row in connection.sql(f"DESCRIBE {file.name}").fetchall()]
     assert list(file.documentation.columns) == columns
     assert file.documentation.summary
@@ -75,26 +97,9 @@ def test_every_column_is_documented(
 
 
 @pytest.mark.parametrize("macro", sql.macros(), ids=lambda file: file.name)
-def test_every_column_of_a_macro_is_documented(
-    macro: sql.SqlFile, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    connection = connect(tmp_path_factory.getbasetemp() / "documented")
+def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: Connection) -> None:
     signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.text)
     assert signature
-    connection.execute(
-        "CREATE TEMP VIEW asked AS SELECT run_id, source_id, rank, device, 0 AS ordinal, "
-        "0 AS used_bytes FROM memory_peak"
-    )
-    connection.execute(
-        "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse, FALSE AS is_fused "
-        "FROM compared_units('1', '1')"
-    )
-    for view, source in {
-        "executed": "compiled_programs('compared', '1', '1')",
-        "slotted": "program_slots('compared', 'executed')",
-        "listed": "fused_kernel_ops('compared')",
-    }.items():
-        connection.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
     tables = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
     tables |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]

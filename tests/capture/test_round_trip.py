@@ -13,10 +13,10 @@ from tests.capture.captured import Captured
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
 
-def added(directory: Path, store: Path) -> Any:
+def added(directory: Path, store: ingest.Store) -> Any:
     """A connection to a store that holds just this run."""
-    ingest.Store(store).add(directory)
-    return ingest.connect(store)
+    store.add(directory)
+    return ingest.connect(store.path)
 
 
 def work() -> None:
@@ -25,8 +25,8 @@ def work() -> None:
     torch.nn.Linear(4, 4)(torch.ones(2, 4))
 
 
-def test_an_eager_run(captured: Captured, tmp_path):
-    connection = added(captured.directory, tmp_path / "store")
+def test_an_eager_run(captured: Captured, store):
+    connection = added(captured.directory, store)
 
     run = captured.run
     [(name, model, mode, version, ranks)] = connection.sql(
@@ -43,8 +43,7 @@ def test_an_eager_run(captured: Captured, tmp_path):
     assert ok == 1
 
 
-def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured], tmp_path):
-    store = ingest.Store(tmp_path / "store")
+def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured], store):
     for captured in side_by_side:
         store.add(captured.directory)
 
@@ -56,8 +55,8 @@ def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured]
     assert rows.fetchall() == [("compiled", True, True, 2), ("eager", False, False, 2)]
 
 
-def test_a_compiled_run_that_compiled_again(recompiled: Captured, tmp_path):
-    connection = added(recompiled.directory, tmp_path / "store")
+def test_a_compiled_run_that_compiled_again(recompiled: Captured, store):
+    connection = added(recompiled.directory, store)
 
     regions = connection.sql(
         "SELECT DISTINCT name FROM ops WHERE name LIKE 'Torch-Compiled Region%'"
@@ -68,7 +67,7 @@ def test_a_compiled_run_that_compiled_again(recompiled: Captured, tmp_path):
     assert connection.sql("SELECT count(*) FROM steps").fetchall() == [(2,)]
 
 
-def test_a_body_that_failed_and_a_schedule_that_was_left(tmp_path):
+def test_a_body_that_failed_and_a_schedule_that_was_left(store, tmp_path):
     with pytest.raises(ZeroDivisionError):  # noqa: PT012, SIM117
         with Profiler(
             output_dir=tmp_path / "run", warmup=1, active=9, with_stack=False
@@ -78,14 +77,14 @@ def test_a_body_that_failed_and_a_schedule_that_was_left(tmp_path):
                 profiler.step()
             1 / 0  # noqa: B018
 
-    connection = added(tmp_path / "run", tmp_path / "store")
+    connection = added(tmp_path / "run", store)
     steps = connection.sql("SELECT step FROM steps ORDER BY step").fetchall()
     assert steps == [(1,), (2,), (3,)]  # the last one was begun
     [(error,)] = connection.sql("SELECT meta ->> 'error' FROM runs").fetchall()
     assert error == "ZeroDivisionError: division by zero"
 
 
-def test_memory_alone_is_told_to_be_nothing_for_now(tmp_path):
+def test_memory_alone_is_told_to_be_nothing_for_now(store, tmp_path):
     import torch
 
     if torch.accelerator.is_available():
@@ -94,24 +93,24 @@ def test_memory_alone_is_told_to_be_nothing_for_now(tmp_path):
         work()
 
     with pytest.raises(ProfileError, match="no profile in this directory"):
-        ingest.Store(tmp_path.parent / f"{tmp_path.name}-store").add(tmp_path)
+        store.add(tmp_path)
 
 
-def test_two_ranks_are_one_run(tmp_path, monkeypatch):
+def test_two_ranks_are_one_run(store, tmp_path, monkeypatch):
     for rank in (0, 1):
         monkeypatch.setenv("RANK", str(rank))
         monkeypatch.setenv("WORLD_SIZE", "2")
         with Profiler(output_dir=tmp_path / "run", name="two", with_stack=False):
             work()
 
-    connection = added(tmp_path / "run", tmp_path / "store")
+    connection = added(tmp_path / "run", store)
     assert connection.sql("SELECT world_size FROM runs").fetchall() == [(2,)]
     ranks = connection.sql("SELECT DISTINCT rank FROM ops ORDER BY rank").fetchall()
     assert ranks == [(0,), (1,)]
 
 
-def test_a_recompilation_and_the_kernels_that_it_made(recompiled: Captured, tmp_path):
-    connection = added(recompiled.directory, tmp_path / "store")
+def test_a_recompilation_and_the_kernels_that_it_made(recompiled: Captured, store):
+    connection = added(recompiled.directory, store)
 
     said = recompiled.run["compilation"]["compilations"]
     rows = connection.sql(

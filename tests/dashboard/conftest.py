@@ -1,14 +1,10 @@
 """A store of a few real runs, the dashboard served on it, and Chromium to look at it."""
 
 import json
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,82 +13,55 @@ from playwright.sync_api import Browser, Page
 from streamlit.testing.v1 import AppTest
 
 import ingest
+from tests.dashboard.server import served
+from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
 OWLV2, WORKERS0, WORKERS4 = "h100_owlv2", "v100_resnet50_workers0", "v100_resnet50_workers4"
-CPU, TWO_RANKS = "flux_eager_full", "two_rank"
+CPU, MI300 = "flux_eager_full", "mi300_owlv2"
 PATIENCE_MS = 20_000
-EAGER, COMPILED, MI300 = "flux_eager_b2", "flux_compiled_b2", "mi300_owlv2"
-
-
-@pytest.fixture(scope="session")
-def shown_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Traces with a data loader, with a busy host, of a CPU alone, and of two ranks."""
-    directory = tmp_path_factory.mktemp("shown")
-    ranks = directory / TWO_RANKS
-    ranks.mkdir()
-    for trace in (samples / "traces").glob("two_rank_rank*.json.gz"):
-        shutil.copy(trace, ranks)
-    store = ingest.Store(directory / "store")
-    names = [f"{OWLV2}.json.gz", f"{WORKERS0}.pt.trace.json.gz", f"{WORKERS4}.pt.trace.json.gz"]
-    for path in [*names, f"cpu/{CPU}.json.gz"]:
-        store.add(samples / "traces" / path)
-    store.add(ranks)
-    return store.path
-
-
-@pytest.fixture(scope="session")
-def run_of(shown_store: Path) -> Callable[[str], str]:
-    """The run id of a name in the shown store."""
-    return ingest.Store(shown_store).find
-
-
-@pytest.fixture(scope="session")
-def compared_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An eager run and the same compiled, with its compile log; one model on two devices."""
-    directory = tmp_path_factory.mktemp("compared")
-    compiled = directory / COMPILED
-    compiled.mkdir()
-    for path in (samples / "compile").glob(f"{COMPILED}*"):
-        shutil.copy(path, compiled)
-    store = ingest.Store(directory / "store")
-    trace = samples / "compile" / f"{EAGER}-rank0.trace.json.gz"
-    store.add(trace, ingest.RunLabels(name=EAGER))
-    store.add(compiled)
-    for name in (OWLV2, MI300):
-        store.add(samples / "traces" / f"{name}.json.gz")
-    return store.path
-
-
-@pytest.fixture(scope="session")
-def compared_run(compared_store: Path) -> Callable[[str], str]:
-    """The run id of a name in the compared store."""
-    return ingest.Store(compared_store).find
-
-
 SNAPSHOTS = (
     "train_ctx512",
     "train_ctx128",
     "full_history_annotations",
     "private_pools_no_history",
 )
+RunOf = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
-def memory_store(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shown_store(sampled: Samples) -> Path:
+    """Traces with a data loader, with a busy host, of a CPU alone, and of two ranks."""
+    return sampled.store(OWLV2, WORKERS0, WORKERS4, CPU, TWO_RANKS)
+
+
+@pytest.fixture(scope="session")
+def run_of(shown_store: Path) -> RunOf:
+    """The run id of a name in the shown store."""
+    return ingest.Store(shown_store).find
+
+
+@pytest.fixture(scope="session")
+def compared_store(sampled: Samples) -> Path:
+    """An eager run and the same compiled, with its compile log; one model on two devices."""
+    return sampled.store(EAGER, COMPILED, OWLV2, MI300)
+
+
+@pytest.fixture(scope="session")
+def compared_run(compared_store: Path) -> RunOf:
+    """The run id of a name in the compared store."""
+    return ingest.Store(compared_store).find
+
+
+@pytest.fixture(scope="session")
+def memory_store(sampled: Samples) -> Path:
     """Snapshots with and without history, traces of a CPU and without addresses, one without."""
-    store = ingest.Store(tmp_path_factory.mktemp("memory") / "store")
-    for name in SNAPSHOTS:
-        store.add(samples / "snapshots" / f"{name}.pickle")
-    traces = [f"cpu/{CPU}", f"{WORKERS0}.pt.trace", "memory_timeline.raw", "two_rank_rank0"]
-    for name in traces:
-        store.add(samples / "traces" / f"{name}.json.gz")
-    return store.path
+    return sampled.store(*SNAPSHOTS, CPU, WORKERS0, "memory_timeline.raw", "two_rank_rank0")
 
 
 @pytest.fixture(scope="session")
-def memory_run(memory_store: Path) -> Callable[[str], str]:
+def memory_run(memory_store: Path) -> RunOf:
     """The run id of a name in the store of snapshots."""
     return ingest.Store(memory_store).find
 
@@ -103,8 +72,14 @@ def truth(samples: Path) -> dict[str, Any]:
     return dict(json.loads((samples / "expected" / "truth.json").read_text()))
 
 
+@pytest.fixture(scope="session")
+def page_hashes() -> dict[str, str]:
+    """How Streamlit calls each page; `app` fills it in."""
+    return {}
+
+
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callable[..., AppTest]:
     """A page of the dashboard on a store, run without a browser."""
 
     def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
@@ -113,9 +88,11 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         tested = AppTest.from_file(str(APP), default_timeout=60)
         for key, value in query.items():
             tested.query_params[key] = value
-        tested.run()
+        if page not in page_hashes:
+            pages = tested.run().session_state["pages"]
+            page_hashes.update({name: each._script_hash for name, each in pages.items()})
         # AppTest has no public way to a page that is a function.
-        tested._page_hash = tested.session_state["pages"][page]._script_hash
+        tested._page_hash = page_hashes[page]
         return tested.run()
 
     return run
@@ -124,40 +101,8 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], str]]:
     """Serve the dashboard on a store as users do; returns its address."""
-    servers: dict[Path, tuple[str, subprocess.Popen[bytes]]] = {}
-
-    def start(store: Path) -> str:
-        if store not in servers:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
-            command = [sys.executable, "-m", "streamlit", "run", str(APP)]
-            options = ["--server.headless=true", f"--server.port={port}"]
-            process = subprocess.Popen(
-                [*command, *options, "--", "--store", str(store)],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            servers[store] = (f"http://127.0.0.1:{port}", process)
-            _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
-        return servers[store][0]
-
-    yield start
-    for _, process in servers.values():
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def _wait_for(address: str) -> None:
-    for _ in range(150):
-        try:
-            with urllib.request.urlopen(address, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"{address} does not answer")
+    with ExitStack() as servers:
+        yield cache(lambda store: servers.enter_context(served(store)))
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-
-expect.set_options(timeout=20_000)
+from tests.stores import Stores
 
 HACK = "window.hacked=1"
 LONG = "aten::" + "long <i>" * 12_500
@@ -75,10 +74,10 @@ def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two runs with a device and one without, named and tagged like their contents."""
+def harmful(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A store of two runs with a device and one without, named and tagged like their contents."""
     directory = tmp_path_factory.mktemp("harmful")
-    store = ingest.Store(directory / "store")
+    store = stores.new(directory / "store")
     made = []
     for number, name in enumerate([NAMES[0], NAMES[11], NAMES[1]]):
         names = NAMES[number:] + NAMES[:number]
@@ -87,13 +86,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         trace.write_text(json.dumps({**device, "traceEvents": events(names, number < 2)}))
         labels = ingest.RunLabels(name, NAMES[4], NAMES[6], dict(zip(names, NAMES, strict=True)))
         made.append(store.add(trace, labels).run_id)
-    return made
+    return store.path, made
 
 
 @pytest.fixture(scope="module")
-def store(runs: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def harmful_store(harmful: tuple[Path, list[str]]) -> Path:
     """The store of these runs."""
-    return next(tmp_path_factory.getbasetemp().glob("harmful*")) / "store"
+    return harmful[0]
+
+
+@pytest.fixture(scope="module")
+def runs(harmful: tuple[Path, list[str]]) -> list[str]:
+    """Their ids."""
+    return harmful[1]
 
 
 def drawn(tab: Page) -> list[Locator]:
@@ -148,25 +153,25 @@ def assert_harmless(tab: Page) -> None:
         ("sql", [0], {"sql": f"SELECT '{LONG[:3000]}' AS a, 1 AS \"{'y' * 3000}\""}),
     ],
 )
-def test_no_page_runs_a_name(tab, serve, store, runs, page, picked, query):
+def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, query):
     chosen = [("run", runs[number]) for number in picked]
-    tab.goto(f"{serve(store)}/{page}?{urlencode([*chosen, *query.items()])}")
+    tab.goto(f"{serve(harmful_store)}/{page}?{urlencode([*chosen, *query.items()])}")
     point_at(tab, drawn(tab))
     for name in tab.get_by_role("tab").all():
         name.click()
     assert_harmless(tab)
 
 
-def test_tooltips_show_names_as_they_are(tab, serve, store, runs):
-    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0]})}")
+def test_tooltips_show_names_as_they_are(tab, serve, harmful_store, runs):
+    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0]})}")
     said = point_at(tab, drawn(tab))
     assert any(name in said for name in NAMES)
     assert_harmless(tab)
 
 
 @pytest.mark.parametrize("name", NAMES[:-2], ids=range(len(NAMES) - 2))
-def test_a_name_in_the_address_opens_its_details(tab, serve, store, runs, name):
-    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0], 'name': name})}")
+def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs, name):
+    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'name': name})}")
     heading = tab.get_by_role("heading", level=3)
     expect(heading).to_be_visible()
     said = heading.inner_text().replace("\u2060", "")
@@ -176,8 +181,8 @@ def test_a_name_in_the_address_opens_its_details(tab, serve, store, runs, name):
 
 
 @pytest.mark.parametrize("name", NAMES[:5], ids=range(5))
-def test_tags_find_their_runs(app, store, runs, name):
-    page = app(store, "runs", tag=f"{name}={name}")
+def test_tags_find_their_runs(app, harmful_store, runs, name):
+    page = app(harmful_store, "runs", tag=f"{name}={name}")
     assert list(page.dataframe[0].value["run_id"]) == [runs[0]]
 
 
@@ -190,20 +195,22 @@ def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
     assert "tags['$9'] = '='" in page.code[0].value
 
 
-def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, store):
-    tab.goto(f"{serve(store)}/operators?{urlencode({'run': NAMES[0]})}")
+def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, harmful_store):
+    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': NAMES[0]})}")
     expect(tab.get_by_role("alert").first).to_contain_text(f"There is no run {NAMES[0]} in")
     assert_harmless(tab)
 
 
-def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, store, runs):
-    tab.goto(f"{serve(store)}/operators?{urlencode({'run': runs[0], 'q': 'LONG'})}")
+def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, harmful_store, runs):
+    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'q': 'LONG'})}")
     expect(tab.get_by_text("Top 3:")).to_be_visible()
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="CSV", exact=True).click()
     (row,) = csv.DictReader(Path(waiting.value.path()).read_text().splitlines())
     assert row["name"] == LONG
-    found = ingest.Console(store).query("SELECT DISTINCT name FROM ops WHERE name ILIKE '%long%'")
+    found = ingest.Console(harmful_store).query(
+        "SELECT DISTINCT name FROM ops WHERE name ILIKE '%long%'"
+    )
     assert found.table.column("name").to_pylist() == [LONG]
 
 
@@ -218,10 +225,10 @@ def ingest_command(store: Path, *arguments: str) -> bytes:
     ids=" ".join,
 )
 @pytest.mark.parametrize("number", [0, 2])
-def test_no_command_lets_a_name_reach_the_terminal_as_it_is(store, runs, command, number):
+def test_no_command_lets_a_name_reach_the_terminal_as_it_is(harmful_store, runs, command, number):
     if command[0] in ("show", "top"):
         command = [*command, runs[number], *(["--limit", "50"] if command[0] == "top" else [])]
-    text = ingest_command(store, *command).decode()
+    text = ingest_command(harmful_store, *command).decode()
     assert not CONTROL.search(text)
     assert max(map(len, text.splitlines())) < 50_000
     if command[0] == "top":
@@ -230,13 +237,13 @@ def test_no_command_lets_a_name_reach_the_terminal_as_it_is(store, runs, command
         assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
 
 
-def test_programs_get_names_as_they_are(store):
+def test_programs_get_names_as_they_are(harmful_store):
     query = ("sql", "SELECT DISTINCT op AS name FROM kernels", "--format")
-    text = ingest_command(store, *query, "csv").decode()
+    text = ingest_command(harmful_store, *query, "csv").decode()
     assert {row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))} == set(NAMES)
-    rows = json.loads(ingest_command(store, *query, "json"))
+    rows = json.loads(ingest_command(harmful_store, *query, "json"))
     assert {row["name"] for row in rows} == set(NAMES)
-    table = pq.read_table(io.BytesIO(ingest_command(store, *query, "parquet")))
+    table = pq.read_table(io.BytesIO(ingest_command(harmful_store, *query, "parquet")))
     assert set(table.column("name").to_pylist()) == set(NAMES)
 
 

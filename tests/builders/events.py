@@ -1,0 +1,37 @@
+"""Complete events as torch writes them into a trace; times are µs."""
+
+from typing import Any
+
+Event = dict[str, Any]
+
+
+def op(name: str, ts: float = 1, dur: float = 1, **more: Any) -> Event:
+    """An operator on the host's first thread; `more` are other keys, or other values."""
+    place = {"pid": 1, "tid": 1, "ts": ts, "dur": dur}
+    return {"ph": "X", "cat": "cpu_op", "name": name, **place, **more}
+
+
+def host(
+    name: str,
+    category: str,
+    ts: float,
+    dur: float,
+    args: dict[str, Any] | None = None,
+    tid: int = 1,
+) -> Event:
+    """Anything on a thread of the host."""
+    return op(name, ts, dur, cat=category, tid=tid, args=args or {})
+
+
+def kernel(
+    name: str,
+    ts: float,
+    dur: float,
+    category: str = "kernel",
+    device: int = 0,
+    stream: int = 7,
+    **args: Any,
+) -> Event:
+    """A device activity; `args` are such as `correlation`."""
+    on = {"device": device, "stream": stream, **args}
+    return op(name, ts, dur, cat=category, pid=device, tid=stream, args=on)

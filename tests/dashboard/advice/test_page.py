@@ -1,0 +1,121 @@
+"""Page Advice, without a browser and in one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from playwright.sync_api import Page, expect
+
+import ingest
+from dashboard.advice.cards import KINDS
+from dashboard.widgets import formatting
+from tests.dashboard.browser import query_of, wait_for_query
+from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
+from tests.dashboard.elements import add_whole, event, texts
+from tests.samples import TWO_RANKS
+
+
+@pytest.fixture
+def advice_of(
+    shown_store: Path, run_of: Callable[[str], str]
+) -> Callable[[str], list[dict[str, Any]]]:
+    """The rows of view `advice` of a run's slowest device, the largest bound first."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        with ingest.connect(shown_store) as connection:
+            found: duckdb.DuckDBPyConnection = connection.execute(
+                "SELECT * FROM advice WHERE run_id = ? AND slowest ORDER BY bound_ns DESC, kind",
+                [run_of(name)],
+            )
+            return list(found.df().to_dict("records"))
+
+    return rows
+
+
+def test_every_kind_of_advice_has_a_card(shown_store):
+    with ingest.connect(shown_store) as connection:
+        kinds = connection.sql("SELECT DISTINCT kind FROM advice_checks").fetchall()
+    assert {kind for (kind,) in kinds} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", [WORKERS0, OWLV2, TWO_RANKS])
+def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, advice_of, name):
+    page = app(shown_store, "advice", run=run_of(name))
+    bounds = [metric for metric in page.metric if metric.label == "at most"]
+    expected = advice_of(name)
+    assert expected
+    assert [metric.value for metric in bounds] == [
+        formatting.duration(piece["bound_ns"]) for piece in expected
+    ]
+    said = texts(page)
+    for piece in expected:
+        assert KINDS[piece["kind"]].title in said
+        assert formatting.literal(piece["what"]) in said
+        assert formatting.literal(piece["remedy"]) in said
+
+
+def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
+    page = app(shown_store, "advice", run=run_of(WORKERS0))
+    (others,) = (frame.value for frame in page.dataframe)
+    assert set(others["kind"]) == {
+        KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
+    }
+    assert "before its first activity" in texts(page)
+
+
+def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
+    said = texts(app(shown_store, "advice", run=run_of(CPU)))
+    assert "Between operators: Python" in said
+    (unknown,) = (line for line in said.splitlines() if line.startswith("Not known"))
+    assert "the run has no device" in unknown
+    assert KINDS["float_matmul"].title in unknown
+
+
+def test_no_advice_is_an_answer_too(app, traces):
+    run = add_whole(traces, "busy", [event("cpu_op", 0), event("cpu_op", 10)])
+    page = app(traces.store.path, "advice", run=run)
+    (nothing,) = page.success
+    assert "Nothing stands out" in nothing.value
+    assert "Trifles" in texts(page)
+
+
+def test_the_page_asks_for_a_run(app, shown_store):
+    assert "Pick a run" in texts(app(shown_store, "advice"))
+
+
+def test_a_card_leads_to_its_gaps(tab: Page, address: str, run_of: Callable[[str], str]) -> None:
+    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    card = tab.locator(".st-key-advice-dataloader")
+    expect(card).to_contain_text("47.5 ms")
+    expect(card).to_contain_text("26.8% of a step")
+    card.get_by_role("link").click()
+    wait_for_query(tab, "cause", "dataloader")
+    expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
+    assert query_of(tab)["run"] == [run_of(WORKERS0)]
+
+
+def test_a_card_leads_to_its_operator(
+    tab: Page, address: str, run_of: Callable[[str], str]
+) -> None:
+    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    tab.locator(".st-key-advice-float_matmul").get_by_role("link").click()
+    wait_for_query(tab, "name", "aten::cudnn_convolution_backward_weight")
+    expect(
+        tab.get_by_role("heading", name="aten::cudnn_convolution_backward_weight")
+    ).to_be_visible()
+
+
+def test_the_evidence_is_fetched_when_it_is_opened(
+    tab: Page, address: str, run_of: Callable[[str], str]
+) -> None:
+    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    card = tab.locator(".st-key-advice-float_matmul")
+    expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
+    expect(tab.get_by_text("Trifles")).to_be_visible()  # the page is whole
+    expect(card.get_by_test_id("stDataFrame")).to_have_count(0)
+    card.get_by_text("The evidence").click()
+    expect(card.get_by_test_id("stDataFrame").locator("td", has_text="141933000")).to_be_attached()
+    card.get_by_role("button", name="SQL: float_matmul").click()
+    expect(tab.get_by_text("FROM float_matmuls")).to_be_visible()

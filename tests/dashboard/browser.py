@@ -1,0 +1,45 @@
+"""How tests read and use a page in Chromium."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+expect.set_options(timeout=20_000)
+
+
+def query_of(tab: Page) -> dict[str, list[str]]:
+    """The state that the address carries."""
+    return parse_qs(urlsplit(tab.url).query)
+
+
+def table(tab: Page, number: int = 0) -> Locator:
+    """A table of the page; its cells are drawn on a canvas, and named beside it for readers."""
+    return tab.get_by_test_id("stDataFrame").nth(number)
+
+
+def cell(tab: Page, text: str, number: int = 0) -> Locator:
+    return table(tab, number).locator("td", has_text=re.compile(f"^{re.escape(text)}$"))
+
+
+def search_box(tab: Page) -> Locator:
+    return tab.get_by_role("textbox", name="Search")
+
+
+def tick(tab: Page, row: int, number: int = 0) -> None:
+    """Clicks the box at the left of a row."""
+    canvas = table(tab, number).locator("canvas").first
+    expect(canvas).to_be_visible()
+    tab.wait_for_timeout(500)  # the grid takes a moment to measure itself
+    box = canvas.bounding_box()
+    assert box
+    tab.mouse.click(box["x"] + 18, box["y"] + 35 * (row + 1) + 17)
+
+
+def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
+    """Until the address carries the key, with that value."""
+    tab.wait_for_function(
+        "([k, v]) => { const q = new URLSearchParams(location.search);"
+        " return v === null ? q.has(k) : q.getAll(k).includes(v); }",
+        arg=[key, value],
+    )

@@ -1,0 +1,56 @@
+"""What a person sees and does on page Bubbles, in Chromium."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.dashboard.browser import cell, query_of, tick, wait_for_query
+
+
+def test_bubbles_name_the_data_loader(tab, address, run_of):
+    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}")
+    expect(tab.get_by_text("Mostly: dataloader")).to_be_visible()
+    expect(tab.get_by_text("493 ms").first).to_be_visible()
+    expect(cell(tab, "dataloader")).to_be_attached()
+    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
+    tick(tab, 1)
+    wait_for_query(tab, "cause")
+    cause = query_of(tab)["cause"][0]
+    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
+    tab.goto(tab.url)
+    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
+
+
+def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
+    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}")
+    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
+    timeline = tab.get_by_test_id("stVegaLiteChart").nth(1)
+    expect(timeline.locator("canvas, svg").first).to_be_visible()
+    box = timeline.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 2
+    tab.wait_for_timeout(500)
+    tab.mouse.move(box["x"] + 500, middle)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 530, middle, steps=4)
+    tab.mouse.move(box["x"] + 560, middle, steps=4)
+    tab.mouse.up()
+    wait_for_query(tab, "from")
+    zoomed = tab.get_by_text(re.compile(r"from .* to .* of 1\.08 s"))
+    expect(zoomed).not_to_contain_text("1.08 s from")
+    said = zoomed.inner_text()
+    tab.goto(tab.url)
+    expect(tab.get_by_text(said)).to_be_visible()
+    tab.get_by_role("button", name="All", exact=True).click()
+    expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
+    assert "from" not in query_of(tab)
+
+
+def test_a_gap_can_be_looked_at(tab, address, run_of):
+    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&cause=dataloader")
+    expect(cell(tab, "dataloader", 1).first).to_be_attached()
+    tick(tab, 0, 1)
+    whole = tab.get_by_test_id("stCode").filter(has_text="_SingleProcessDataLoaderIter.__next__")
+    expect(whole).to_be_visible()
+    tab.get_by_role("button", name="Show it in the timeline").click()
+    wait_for_query(tab, "from")

@@ -1,0 +1,207 @@
+"""Page Compare on groups of runs, without a browser."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ingest
+from dashboard.widgets import formatting
+from tests.builders import diff_traces
+from tests.builders.diff_traces import Call, trace
+from tests.builders.events import host
+from tests.conftest import Traces
+from tests.dashboard.elements import charts, table_with, texts
+from tests.stores import Stores
+
+LENGTHS: dict[str, Iterable[float]] = {
+    "main": (102, 100, 104, 101, 103),
+    "slow": (110, 114, 113, 112, 111),
+    "same": (98, 106, 99, 105, 102.5),
+    "few": (120, 121, 122),
+    "lone": (108,),
+}
+SHIFTING = [(60, 200), (160, 50), (60, 50)]  # the length of `mm`, and when it begins
+STEP = 400
+
+
+def step(mm: Any, start: int = 50, length: int = STEP) -> list[dict[str, Any]]:
+    """Two kernels, one after the other, in two steps."""
+    calls = [
+        Call("aten::mm", (10, 20), "gemm", (start, mm)),
+        Call("aten::add", (40, 20), "add_kernel", (300, 10)),
+    ]
+    return trace(calls, length, 2)
+
+
+@pytest.fixture(scope="module")
+def groups(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Branches of several runs: of each run `aten::mm` takes so many µs as `LENGTHS` says.
+
+    `wider` has longer steps than `main`. In `shifting`, one run waits where another works.
+    """
+    directory = tmp_path_factory.mktemp("groups")
+    traces = Traces(directory, stores.new(directory / "store"))
+
+    def add(name: str, events: Any, model: str, **tags: str) -> None:
+        path = traces.write(events, name, **diff_traces.DEVICE)
+        traces.store.add(path, ingest.RunLabels(name=name, model=model, tags=tags))
+
+    for branch, lengths in LENGTHS.items():
+        for number, mm in enumerate(lengths):
+            add(f"{branch}{number}", step(mm), "tiny", branch=branch, nightly="yes")
+    for number, mm in enumerate(LENGTHS["main"]):
+        longer = step(mm, length=STEP + 100 + number)
+        add(f"wider{number}", longer, "wide", branch="wider")
+    for number, (mm, start) in enumerate(SHIFTING):
+        add(f"shifting{number}", step(mm, start), "shift", branch="shifting")
+    add("empty", [host("nothing", "trace", 0, 10)], "none", branch="lone")
+    return traces.store.path
+
+
+@pytest.fixture
+def page(app: Callable[..., Any], groups: Path) -> Callable[..., Any]:
+    """The page on two sides, as an address names them."""
+
+    def run(base: str, other: str, **query: str) -> Any:
+        shown = app(groups, "compare", base=base, other=other, **query)
+        assert not shown.exception
+        return shown
+
+    return run
+
+
+def compared(groups: Path, base: str, other: str) -> ingest.Comparison:
+    """The same sides, as `ingest diff` compares them."""
+    with ingest.connect(groups) as connection:
+        store = ingest.Store(groups)
+        sides = [ingest.runs_of(connection, store, words) for words in (base, other)]
+        return ingest.compare(connection, *sides)
+
+
+def figure_table(shown: Any) -> pd.DataFrame:
+    return table_with(shown, "rank test").set_index("figure")
+
+
+def test_groups_that_exist_are_offered(app: Any, groups: Path) -> None:
+    options = app(groups, "compare").selectbox(key="base").options
+    runs = len(ingest.Store(groups).run_ids())
+    offered = [*(f"model:{name}" for name in ("shift", "tiny", "wide"))]
+    branches = ("few", "lone", "main", "same", "shifting", "slow", "wider")
+    offered += [f"tag:branch={branch}" for branch in branches]
+    assert options[runs:] == [*offered, "tag:nightly=yes"]
+
+
+def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
+    base, other = "tag:branch=main", "tag:slow"
+    shown = page(base, other)
+    said = texts(shown)
+    assert (
+        f"**{formatting.literal(base)}**: 5 runs · **{formatting.literal(other)}**: 5 runs" in said
+    )
+    expected = {figure.figure: figure for figure in compared(groups, base, other).figures}
+    rows = figure_table(shown)
+    compute = rows.loc["compute"]
+    # Of main, mm takes 102 µs in the median and add 10, and 1 µs is the median distance from that.
+    assert list(compute[["base", "base_spread", "other", "other_spread"]]) == [
+        "112 µs",
+        "1.00 µs",
+        "122 µs",
+        "1.00 µs",
+    ]
+    assert compute["rank test"] == "p = 0.0079"
+    for name, row in rows.iterrows():
+        figure = expected[str(name).replace(" ", "_")]
+        if figure.unit == "ns":
+            assert row["base"] == formatting.duration(figure.base)
+            assert row["other"] == formatting.duration(figure.other)
+    (busy,) = (metric for metric in shown.metric if metric.label == "Device busy")
+    assert busy.value == "112 µs → 122 µs"
+
+
+def test_the_answer_says_how_sure_it_is(page: Any) -> None:
+    said = texts(page("tag:branch=main", "tag:branch=wider"))
+    assert "**502 µs** a step (median of 5 runs, ± 1.00 µs)" in said
+    assert "**400 µs** (median of 5 runs, ± 0 µs)" in said
+    assert "chance alone would seldom rank the runs so" in said
+    same = texts(page("tag:branch=main", "tag:branch=slow"))
+    assert "**no difference**." in same
+    few = texts(page("tag:branch=few", "tag:branch=wider"))
+    assert "chance alone would seldom" in few  # 3 against 5: 0.04 at best
+    alone = page("tag:branch=few", "name:wider0")
+    assert "too few runs to tell it from chance" in texts(alone)
+    assert set(figure_table(alone)["rank test"]) <= {"too few runs to tell", "–"}
+
+
+def test_a_change_within_the_noise_has_no_colour(page: Any) -> None:
+    noise = {m.label: m for m in page("tag:branch=main", "tag:branch=same").metric}
+    assert noise["Device busy"].proto.color == noise["Device busy"].proto.MetricColor.GRAY
+    sure = {m.label: m for m in page("tag:branch=main", "tag:branch=slow").metric}
+    assert sure["Device busy"].proto.color == sure["Device busy"].proto.MetricColor.RED
+
+
+def test_the_waterfall_is_of_medians_where_they_add_up(page: Any) -> None:
+    shown = page("tag:branch=main", "tag:branch=slow")
+    bars = next(data for data in charts(shown) if "what" in data)
+    assert bars["what"].iloc[0] == "wall time of tag:branch=main"
+    assert "do not add up" not in texts(shown)
+
+
+def test_and_else_of_the_median_runs(page: Any, groups: Path) -> None:
+    shown = page("tag:branch=shifting", "tag:branch=wider")
+    assert "medians of the parts do not add up" in texts(shown)
+    bars = next(data for data in charts(shown) if "what" in data)
+    both = compared(groups, "tag:branch=shifting", "tag:branch=wider")
+    assert bars["what"].iloc[0] == f"wall time of {both.base.run}"
+    assert bars["what"].iloc[-1] == f"wall time of {both.other.run}"
+    assert bars["end"].iloc[-2] == pytest.approx(bars["end"].iloc[-1])
+
+
+def test_the_rest_is_of_the_median_runs(page: Any, groups: Path) -> None:
+    both = compared(groups, "tag:branch=main", "tag:branch=wider")
+    shown = page("tag:branch=main", "tag:branch=wider")
+    median = table_with(shown, "median")
+    assert list(median["run"][median["median"] == "yes"]) == [both.base.run, both.other.run]
+    assert len(median) == 10
+    headings = [text.value for text in shown.markdown if " · here " in text.value]
+    for run, heading in zip((both.base.run, both.other.run), headings, strict=True):
+        assert heading.startswith(f"**{formatting.literal(run)}**")
+    next(b for b in shown.button if b.label == "Compare only these two").click().run()
+    assert shown.selectbox(key="base").value == both.base.run
+    assert shown.selectbox(key="other").value == both.other.run
+    assert "median of" not in texts(shown)
+    assert not shown.exception
+
+
+def test_a_run_against_a_group(page: Any, groups: Path) -> None:
+    run = ingest.Store(groups).find("wider0")
+    said = texts(page(run, "tag:branch=main"))
+    assert "(one run)" in said
+    assert "too few runs to tell" in said
+
+
+def test_swapping_groups(page: Any) -> None:
+    shown = page("tag:branch=main", "tag:branch=slow")
+    next(button for button in shown.button if button.label == "Swap").click().run()
+    assert shown.selectbox(key="base").value == "tag:branch=slow"
+    assert figure_table(shown).loc["compute", "base"] == "122 µs"
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "said"),
+    [
+        ("tag:branch=gone", "tag:branch=main", "No run in this store has"),
+        ("tag:branch=main", "tag:branch=main", "Both are the same 5 runs"),
+        ("tag:branch=main", "tag:nightly", "and 2 more are on both sides"),
+        ("tag:branch=few", "tag:branch=shifting2", "No run in this store has"),
+        ("name:few0", "tag:branch=main", ": one run, "),
+        ("name:few0", "name:main0", ": one run, "),
+        ("few0", "main0", ": one run, "),
+        ("model:none", "tag:branch=main", "holds no times to compare"),
+        ("tag:branch=main", "tag:branch=lone", "holds no times to compare"),
+    ],
+)
+def test_groups_that_are_none_get_clear_words(page: Any, base: str, other: str, said: str) -> None:
+    assert said in texts(page(base, other))

@@ -1,0 +1,108 @@
+"""What a person sees and does on page Compare, in Chromium."""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import cell, query_of, table, tick, wait_for_query
+from tests.dashboard.conftest import MI300, OWLV2
+from tests.samples import COMPILED, EAGER
+
+MODULES, ROWS = 1, 2  # the tables in their order; the first is of all figures
+
+
+@pytest.fixture
+def address_of(
+    serve: Callable[[Path], str], compared_store: Path, compared_run: Callable[[str], str]
+) -> Callable[..., str]:
+    """The page on two runs."""
+
+    def address(base: str, other: str, **more: str) -> str:
+        query = urlencode({"base": compared_run(base), "other": compared_run(other), **more})
+        return f"{serve(compared_store)}/compare?{query}"
+
+    return address
+
+
+def tick_below(tab: Page, number: int) -> None:
+    """Ticks the first row of a table that may be below what the window shows."""
+    table(tab, number).locator("canvas").first.scroll_into_view_if_needed()
+    tab.wait_for_timeout(500)
+    tick(tab, 0, number)
+
+
+def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) -> None:
+    tab.goto(address_of(EAGER, COMPILED))
+    expect(tab.get_by_text("What changed from one run to the other, and why?")).to_be_visible()
+    expect(tab.get_by_text("times as fast")).to_be_visible()
+    charts = tab.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(7)
+    expect(charts.first.locator("canvas, svg").first).to_be_visible()
+    expect(cell(tab, "provenance", ROWS).first).to_be_attached()
+
+    tick_below(tab, ROWS)
+    wait_for_query(tab, "row")
+    expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
+    expect(cell(tab, "aten::cat", ROWS + 1).first).to_be_attached()
+    expect(tab.get_by_text("What belongs to the row ticked above stands out")).to_be_visible()
+    tab.goto(tab.url)
+    expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
+    expect(charts).to_have_count(7)
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # all is drawn
+
+    tick_below(tab, MODULES)
+    wait_for_query(tab, "module", "FluxTransformer2DModel")
+    expect(tab.get_by_text("Not shown: 11 rows")).to_be_visible()
+    expect(tab.get_by_role("button", name="All modules")).to_be_enabled()
+
+
+def test_brushing_one_timeline_zooms_both(tab: Page, address_of) -> None:
+    tab.goto(address_of(EAGER, COMPILED))
+    charts = tab.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(7)
+    upper = charts.nth(2)
+    upper.scroll_into_view_if_needed()
+    expect(upper.locator("canvas, svg").first).to_be_visible()
+    tab.wait_for_timeout(1_000)
+    box = upper.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 3
+    tab.mouse.move(box["x"] + 200, middle)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 260, middle, steps=4)
+    tab.mouse.move(box["x"] + 300, middle, steps=4)
+    tab.mouse.up()
+    wait_for_query(tab, "from")
+    query = query_of(tab)
+    assert 0 < int(query["from"][0]) < int(query["to"][0]) < 4_200_000
+    expect(tab.get_by_role("button", name="Zoom out")).to_be_enabled()
+    expect(charts).to_have_count(7)
+
+
+def test_runs_lead_to_their_comparison(
+    tab: Page,
+    serve: Callable[[Path], str],
+    compared_store: Path,
+    compared_run: Callable[[str], str],
+) -> None:
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    tab.goto(f"{serve(compared_store)}/runs?{urlencode({'run': runs}, doseq=True)}")
+    tab.get_by_role("link", name="Compare these 2").click()
+    expect(tab.get_by_text("times as fast")).to_be_visible()
+    wait_for_query(tab, "base", runs[0])
+    wait_for_query(tab, "other", runs[1])
+    tab.get_by_role("button", name="Swap").click()
+    expect(tab.get_by_text("times as long")).to_be_visible()
+    wait_for_query(tab, "base", runs[1])
+
+
+@pytest.mark.parametrize(("base", "other"), [(EAGER, COMPILED), (OWLV2, MI300)])
+@pytest.mark.parametrize("width", [480, 1100, 1600])
+def test_the_page_fits_its_window(tab: Page, address_of, base: str, other: str, width: int) -> None:
+    tab.set_viewport_size({"width": width, "height": 1200})
+    tab.goto(address_of(base, other))
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width

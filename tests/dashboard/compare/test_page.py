@@ -1,0 +1,304 @@
+"""Page Compare's logic, without a browser."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+import ingest
+from dashboard.compare import answer, op_rows
+from dashboard.compare.op_rows import Filter
+from dashboard.compare.picker import Pair
+from dashboard.widgets import formatting
+from tests.dashboard.conftest import MI300, OWLV2
+from tests.dashboard.elements import add_whole, charts, event, table_with, texts
+from tests.samples import COMPILED, EAGER
+
+PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
+
+
+@pytest.fixture
+def page(
+    app: Callable[..., Any], compared_store: Path, compared_run: Callable[[str], str]
+) -> Callable[..., Any]:
+    """The page on two runs of the compared store."""
+
+    def run(base: str, other: str, **query: str | list[str]) -> Any:
+        names = {"base": compared_run(base), "other": compared_run(other)}
+        return app(compared_store, "compare", **names, **query)
+
+    return run
+
+
+@pytest.fixture
+def asked(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
+    """The rows of a query of the compared store."""
+
+    def rows(query: str, parameters: list[Any]) -> pd.DataFrame:
+        with ingest.connect(compared_store) as connection:
+            return connection.execute(query, parameters).df()
+
+    return rows
+
+
+@pytest.mark.parametrize(("base", "other"), PAIRS)
+def test_the_waterfall_goes_from_one_wall_time_to_the_other(page, asked, compared_run, base, other):
+    runs = [compared_run(base), compared_run(other)]
+    wall = asked("SELECT * FROM run_diff($1, $2) WHERE figure = 'wall'", runs).iloc[0]
+    bars = next(data for data in charts(page(base, other)) if "what" in data)
+    parts = bars.iloc[1:-1]
+    assert len(parts) > 2
+    assert not (parts["text"] == "0 µs").any()
+    # Each bar begins where the one before it ended: from one wall time to the other.
+    at = bars["end"].iloc[0]
+    for bar in parts.itertuples():
+        assert any(math.isclose(at, edge) for edge in (bar.left, bar.right))
+        at = bar.left if math.isclose(at, bar.right) and bar.text.startswith("-") else bar.right
+        assert math.isclose(at, bar.end)
+    factor = wall["base"] / bars["end"].iloc[0]
+    assert at * factor == pytest.approx(wall["other"], rel=1e-12)
+    assert bars["end"].iloc[-1] * factor == pytest.approx(wall["other"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("base", "other"), PAIRS)
+def test_the_answer_comes_first(page, asked, compared_run, base, other):
+    runs = [compared_run(base), compared_run(other)]
+    figures = asked("SELECT * FROM run_diff($1, $2)", runs).set_index("figure")
+    shown = page(base, other)
+    for label, figure in (("Wall time", "wall"), ("Bubble", "bubble")):
+        (metric,) = (metric for metric in shown.metric if metric.label == label)
+        row = figures.loc[figure]
+        times = [formatting.duration(row[side]) for side in ("base", "other")]
+        assert metric.value == " → ".join(times)
+        assert metric.delta.startswith(formatting.change(row["change"]))
+    assert "times as fast" in texts(shown)
+    assert "What changed from one run to the other, and why?" in texts(shown)
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "said"),
+    [
+        (2.0, 1.0, "2.00 times as fast"),
+        (1.0, 2.0, "2.00 times as long"),
+        (1000.0, 1001.0, "no difference"),
+        (0.0, 5.0, "no difference"),
+    ],
+)
+def test_ratios_in_words(base, other, said):
+    assert answer.ratio(base, other) == said
+
+
+@pytest.mark.parametrize(("base", "other"), PAIRS)
+def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, asked, compared_run, base, other):
+    runs = [compared_run(base), compared_run(other)]
+    totals = asked("SELECT count(*), sum(base_ns), sum(other_ns) FROM op_diff($1, $2)", runs)
+    count, *times = totals.iloc[0]
+    every = " → ".join(map(formatting.duration, times))
+    shown = page(base, other)
+    assert f"All {int(count)} rows: {every}" in texts(shown)
+    assert len(table_with(shown, "evidence")) == count
+    found = page(base, other, q="linear" if base == OWLV2 else "gelu")
+    assert "Not shown: " in texts(found)
+    assert f"All {int(count)}: {every}" in texts(found)
+    assert 0 < len(table_with(found, "evidence")) < count
+
+
+FILTERS = [
+    Filter(),
+    Filter(search="GELU"),
+    Filter(search="rms_norm"),  # an operator that only fused kernels replace
+    Filter(statuses=("fused", "slower")),
+    Filter(module="FluxTransformer2DModel/FluxTransformerBlock"),
+    Filter("view", ("fused",), "FluxTransformer2DModel"),
+    Filter(search="nothing is called that"),
+]
+
+
+@pytest.mark.parametrize("wanted", FILTERS, ids=str)
+def test_the_sql_behind_the_table_gives_its_rows(asked, compared_run, wanted):
+    pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
+    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
+    every = asked(
+        f"SELECT {columns} FROM op_diff($1, $2) ORDER BY {op_rows.ORDER}",
+        [pair.base, pair.other],
+    )
+    query = op_rows.query_of(pair, wanted)
+    expected = asked(query.text, list(query.parameters))
+    assert list(op_rows.chosen(every, wanted)["row_id"]) == list(expected["row_id"])
+    assert list(asked(query.inlined(), [])["row_id"]) == list(expected["row_id"])
+
+
+def test_modules_add_up_to_the_module_around_them(asked, compared_run):
+    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
+    every = asked(
+        f"SELECT {columns} FROM op_diff($1, $2)", [compared_run(EAGER), compared_run(COMPILED)]
+    )
+    level = ""
+    for _ in range(3):
+        inside = op_rows.chosen(every, Filter(module=level))
+        below = op_rows.children(every, level)
+        for column in ("base_ns", "other_ns", "change_ns"):
+            assert below[column].sum() == pytest.approx(inside[column].sum())
+        assert below["rows"].sum() == len(inside)
+        level = below["path"].dropna().iloc[0]
+    assert level.count("/") == 2
+
+
+def test_a_module_in_the_address_is_looked_into(page):
+    whole = page(EAGER, COMPILED)
+    block = page(EAGER, COMPILED, module="FluxTransformer2DModel/FluxTransformerBlock")
+    rows = table_with(block, "evidence")
+    assert 0 < len(rows) < len(table_with(whole, "evidence"))
+    assert all(
+        module.startswith("FluxTransformer2DModel/FluxTransformerBlock")
+        for module in rows["module"]
+    )
+    up = next(button for button in block.button if button.label == "FluxTransformer2DModel")
+    up.click().run()
+    assert block.query_params["module"] == "FluxTransformer2DModel"
+    unknown = page(EAGER, COMPILED, module="Gone")
+    assert len(table_with(unknown, "evidence")) == len(table_with(whole, "evidence"))
+
+
+def test_a_status_filters_the_rows(page):
+    shown = page(EAGER, COMPILED, status="fused")
+    assert set(table_with(shown, "evidence")["status"]) == {"fused"}
+
+
+def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run):
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    row = asked(
+        "SELECT * FROM op_diff($1, $2) WHERE status = 'fused' ORDER BY base_calls DESC LIMIT 1",
+        runs,
+    ).iloc[0]
+    shown = page(EAGER, COMPILED, row=row["row_id"])
+    assert "torch's compile log names the operators" in texts(shown)
+    left, right = (table.value for table in shown.dataframe if "time_ns" in table.value)
+    assert left["time_ns"].sum() == pytest.approx(row["base_ns"])
+    assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
+    assert right["time_ns"].sum() == pytest.approx(row["other_ns"])
+    assert len(left) > len(right)
+    lanes = [data for data in charts(shown) if "opacity" in data]
+    assert [set(lane["opacity"]) for lane in lanes] == [{1, 0.2}] * 2
+    assert (lanes[0]["opacity"] == 1).sum() > (lanes[1]["opacity"] == 1).sum() > 0
+
+
+def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    steps = asked("SELECT * FROM compared_steps($1, $2) WHERE is_median ORDER BY side", runs)
+    lanes = [data for data in charts(page(EAGER, COMPILED)) if "lane" in data]
+    for lane, step in zip(lanes, steps.itertuples(), strict=True):
+        inside = asked(
+            "SELECT * FROM unit_timeline WHERE run_id = $1 AND measure = 'host' "
+            "AND start_ns < $3 AND end_ns > $2",
+            [step.run_id, step.start_ns, step.until_ns],
+        )
+        assert len(lane) == len(inside)
+    first = [data for data in charts(page(EAGER, COMPILED, step="1")) if "lane" in data]
+    assert len(first[0]) != len(lanes[0]) or not first[0].equals(lanes[0])
+
+
+def test_compilations_tell_their_reasons(page):
+    shown = page(EAGER, COMPILED)
+    table = table_with(shown, "reason")
+    assert list(table["recompile"]) == ["no", "yes"]
+    assert "size mismatch" in table["reason"].iloc[1]
+    assert "1 of them again" in texts(shown)
+    assert "None was recorded in either run" in texts(page(OWLV2, MI300))
+
+
+def test_a_run_that_compiled_while_measured_is_flagged(
+    app: Any, store: ingest.Store, samples: Path
+) -> None:
+    names = ("flux_eager_min", "flux_compile_recompile")
+    base, other = (
+        store.add(samples / "traces" / "cpu" / f"{name}.json.gz").run_id for name in names
+    )
+    shown = app(store.path, "compare", base=base, other=other)
+    assert any("while it was measured" in warning.value for warning in shown.warning)
+
+
+def test_what_differs_besides_is_said_first(page):
+    (warning,) = page(OWLV2, MI300).warning
+    assert "The devices differ" in warning.value
+
+
+def test_two_picked_runs_are_compared_the_older_first(app, compared_store, compared_run):
+    runs = [compared_run(COMPILED), compared_run(EAGER)]
+    shown = app(compared_store, "compare", run=runs)
+    assert shown.selectbox(key="base").value == compared_run(EAGER)
+    assert shown.selectbox(key="other").value == compared_run(COMPILED)
+    next(button for button in shown.button if button.label == "Swap").click().run()
+    assert shown.selectbox(key="base").value == compared_run(COMPILED)
+    assert "times as long" in texts(shown)
+    assert not shown.exception
+
+
+def test_what_to_do_next_is_said(app, compared_store, compared_run, traces):
+    assert "Pick two runs" in texts(app(compared_store, "compare"))
+    one = app(compared_store, "compare", base=compared_run(EAGER))
+    assert "Pick the second run" in texts(one)
+    same = app(compared_store, "compare", base=compared_run(EAGER), other=compared_run(EAGER))
+    assert "same run" in texts(same)
+    gone = app(compared_store, "compare", base="gone-12345678", other=compared_run(EAGER))
+    assert any("gone" in warning.value for warning in gone.warning)
+    assert "ingest add run_dir/" in texts(app(traces.directory / "empty", "compare"))
+    alone = add_whole(traces, "alone", [event("kernel", 0)])
+    assert "There is one run in the store" in texts(app(traces.store.path, "compare", run=alone))
+
+
+def test_runs_without_operators_or_steps_still_have_a_page(app, traces):
+    base = add_whole(traces, "base", [event("kernel", 0), event("kernel", 500)])
+    other = add_whole(traces, "other", [event("kernel", 0), event("kernel", 20)])
+    shown = app(traces.store.path, "compare", base=base, other=other)
+    assert not shown.exception
+    assert "no steps were found" in texts(shown)
+    bars = next(data for data in charts(shown) if "what" in data)
+    assert list(bars["label"]) == ["from", "idle: unknown", "to"]
+    assert "times as fast" in texts(shown)
+
+
+def test_a_device_against_a_host_alone(app, traces):
+    device = add_whole(traces, "device", [event("kernel", 0), event("cpu_op", 5, "aten::mm")])
+    host = add_whole(traces, "host", [event("cpu_op", 0, "aten::mm")])
+    shown = app(traces.store.path, "compare", base=device, other=host)
+    assert not shown.exception
+
+
+@pytest.mark.parametrize("bins", [1, 7, 240])
+def test_host_occupancy_is_the_union_of_operators(compared_store, compared_run, bins):
+    """Against a sweep over the operators of all threads."""
+    run = compared_run(EAGER)
+    with ingest.connect(compared_store) as connection:
+        spans = connection.execute(
+            "SELECT start_ns, start_ns + dur_ns FROM top_ops WHERE run_id = $1 ORDER BY 1", [run]
+        ).fetchall()
+        since, until = spans[10][0] + 3, spans[200][1] - 5
+        found = connection.execute(
+            "SELECT sum(part_ns)::BIGINT, max(percent) FROM host_occupancy($1, 0, $2, $3, $4)",
+            [run, since, until, bins],
+        ).fetchall()[0]
+    width = max(1, math.ceil((until - since) / bins))
+    busy, reached = 0, since
+    for start, end in spans:
+        start, end = max(start, reached), min(end, since + width * bins)
+        busy += max(0, end - start)
+        reached = max(reached, end)
+    assert found[0] == busy
+    assert found[1] <= 100
+
+
+def test_phases_add_up_to_the_compilations(compared_store: Path) -> None:
+    with ingest.connect(compared_store) as connection:
+        phases: list[tuple[Any, ...]] = connection.execute(
+            "SELECT run_id, sum(self_ns) FROM phase_ranking GROUP BY run_id"
+        ).fetchall()
+        rows: duckdb.DuckDBPyConnection = connection.execute(
+            "SELECT run_id, sum(self_ns) FROM compile_phases GROUP BY run_id"
+        )
+        assert phases
+        assert phases == rows.fetchall()

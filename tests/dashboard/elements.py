@@ -1,0 +1,58 @@
+"""What a page shows, and small runs to show, for tests without a browser."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from tests.builders.events import op
+
+MARKS = 4_500  # "a few thousand" marks, the most that a page's charts may send
+
+
+def texts(app) -> str:
+    """All that a page says outside of tables and charts."""
+    said = [*app.title, *app.caption, *app.markdown, *app.info, *app.warning, *app.error, *app.code]
+    return "\n".join([*(str(element.value) for element in said), *(m.value for m in app.metric)])
+
+
+def event(category, start, name="a"):
+    """A complete event of 10 µs."""
+    return op(name, start, 10, cat=category, pid=0, tid=7)
+
+
+def add_cut(traces, name, events):
+    """A run of a file that ends within its last event."""
+    text = json.dumps({"traceEvents": [*events, event("cpu_op", 0)]})
+    return traces.store.add(traces.write(text[:-10], name)).run_id
+
+
+def add_whole(traces, name, events):
+    return traces.store.add(traces.write(events, name)).run_id
+
+
+def marks(chart) -> int:
+    """Rows of the data that a chart carries."""
+    return sum(
+        pa.ipc.open_stream(dataset.data.data).read_all().num_rows
+        for dataset in chart.proto.datasets
+    )
+
+
+def charts(app: Any) -> list[pd.DataFrame]:
+    """The data of the page's charts; of a layered one the layer's with the most rows."""
+    return [
+        max(
+            (
+                pa.ipc.open_stream(dataset.data.data).read_all().to_pandas()
+                for dataset in chart.proto.datasets
+            ),
+            key=len,
+        )
+        for chart in app.get("vega_lite_chart")
+    ]
+
+
+def table_with(app: Any, column: str) -> pd.DataFrame:
+    return next(table.value for table in app.dataframe if column in table.value)

@@ -1,0 +1,147 @@
+"""What a person sees and does on page Memory, in Chromium."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.builders.leaking import leaking
+from tests.dashboard.browser import query_of, table, tick, wait_for_query
+
+HACK = "window.hacked=1"
+LANES = 250  # pixels: lanes are lower, the curve is taller
+HARMFUL = (f"<img src=x onerror={HACK}>", f"[a](javascript:{HACK}) $x$ **b**", "<b>x</b> ${7*7}")
+
+
+@pytest.fixture
+def memory_address(serve: Callable[[Path], str], memory_store: Path) -> str:
+    return serve(memory_store)
+
+
+def curve(tab: Page) -> Locator:
+    """The chart of the memory curve, when it and the page are drawn."""
+    charts = tab.get_by_test_id("stVegaLiteChart")
+    expect(charts.locator("canvas, svg").first).to_be_visible()
+    expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
+    tab.wait_for_timeout(1_000)
+    boxes = [chart.bounding_box() for chart in charts.all()]
+    tall = [box is not None and box["height"] > LANES for box in boxes]
+    chart = charts.nth(tall.index(True))  # above it, the lanes of steps and annotations
+    chart.scroll_into_view_if_needed()
+    return chart
+
+
+def point(tab: Page, chart: Locator, across: float) -> None:
+    """Moves to a place in the chart."""
+    box = chart.bounding_box()
+    assert box
+    tab.mouse.move(box["x"] + across * box["width"], box["y"] + 0.6 * box["height"], steps=4)
+
+
+def heading(tab: Page) -> Locator:
+    return tab.get_by_role("heading", name="What held the memory")
+
+
+def test_the_peak_its_holders_and_the_hover(tab, memory_address, memory_run):
+    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
+    expect(tab.get_by_test_id("stMetric").first).to_contain_text("11.57 GiB")
+    expect(table(tab).locator("td", has_text="model.py:39 forward")).to_be_attached()
+    chart = curve(tab)
+    for across in (0.4, 0.45, 0.5):
+        point(tab, chart, across)
+        tab.wait_for_timeout(200)
+    said = tab.locator("#vg-tooltip-element.visible")
+    expect(said).to_contain_text("model.py:39 forward")
+    expect(said).to_contain_text("reserved")
+
+
+def test_dragging_zooms_and_the_link_reopens_it(tab, memory_address, memory_run):
+    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}&axis=order")
+    expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
+    chart = curve(tab)
+    point(tab, chart, 0.4)
+    tab.mouse.down()
+    point(tab, chart, 0.6)
+    tab.mouse.up()
+    wait_for_query(tab, "mfrom")
+    stretch = query_of(tab)
+    since, until = int(stretch["mfrom"][0]), int(stretch["mto"][0])
+    assert 4_000 < since < until < 18_000
+    zoomed = f"{until - since:,} actions from {since:,} to {until:,}"
+    expect(tab.get_by_text(zoomed)).to_be_visible()
+    tab.goto(tab.url)
+    expect(tab.get_by_text(zoomed)).to_be_visible()
+    curve(tab)
+    tab.get_by_role("button", name="All", exact=True).click()
+    expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
+
+
+def test_a_click_picks_the_moment_of_all_below(tab, memory_address, memory_run):
+    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
+    expect(heading(tab)).to_contain_text("at the peak")
+    point(tab, curve(tab), 0.8)
+    box = curve(tab).bounding_box()
+    tab.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"])
+    wait_for_query(tab, "at")
+    expect(heading(tab)).to_contain_text("ms after the first action")
+    said = heading(tab).inner_text()
+    tab.goto(tab.url)
+    expect(heading(tab)).to_have_text(said)
+    tab.get_by_role("button", name="End", exact=True).click()
+    expect(heading(tab)).to_contain_text("at the end")
+    expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
+
+
+def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address, memory_run):
+    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
+    curve(tab)
+    tick(tab, 1)
+    wait_for_query(tab, "holder", "model.py:39 forward")
+    expect(tab.get_by_text("Allocations of model.py:39 forward")).to_be_visible()
+    tick(tab, 0, 1)
+    wait_for_query(tab, "allocation")
+    expect(tab.get_by_text("Its stack, innermost first: 68 frames")).to_be_visible()
+    tab.goto(tab.url)
+    expect(tab.get_by_text("Its stack, innermost first: 68 frames")).to_be_visible()
+
+
+def test_two_runs_show_both_curves_and_what_changed(tab, memory_address, memory_run):
+    runs = [("run", memory_run(name)) for name in ("train_ctx512", "train_ctx128")]
+    tab.goto(f"{memory_address}/memory?{urlencode(runs)}")
+    expect(tab.get_by_role("heading", name="What changed")).to_be_visible()
+    expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
+    expect(table(tab, 1).locator("td", has_text="peak reserved")).to_be_attached()
+
+
+def test_names_of_functions_are_shown_as_they_are(tab, serve, store, tmp_path):
+    store.add(leaking(4, HARMFUL).write(tmp_path / "harm.pickle"))
+    site = f"train.py:7 {HARMFUL[0]}"
+    tab.goto(f"{serve(store.path)}/memory?{urlencode({'holder': site})}")
+    chart = curve(tab)
+    for across in (0.3, 0.5, 0.7):
+        point(tab, chart, across)
+        expect(tab.locator("#vg-tooltip-element.visible")).to_contain_text(HARMFUL[0])
+    expect(tab.get_by_text(f"Allocations of {site}")).to_be_visible()
+    expect(tab.get_by_role("alert").first).to_contain_text(f"by train.py:7 {HARMFUL[2]};")
+    for one in tab.get_by_role("tab").all():
+        one.click()
+    expect(tab.get_by_text(site).first).to_be_attached()
+    assert tab.evaluate("window.hacked") is None
+    assert tab.locator("a[href^='javascript']").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_narrow_window(
+    chromium: Any, memory_address: str, memory_run: Callable[[str], str], scheme: Any
+) -> None:
+    with chromium.new_context(
+        viewport={"width": 480, "height": 900}, color_scheme=scheme
+    ) as context:
+        tab = context.new_page()
+        tab.goto(f"{memory_address}/memory?run={memory_run('full_history_annotations')}")
+        curve(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 480

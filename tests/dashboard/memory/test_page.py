@@ -1,0 +1,262 @@
+"""The logic of page Memory, without a browser: figures, moments, zoom, comparison, empty states."""
+
+import re
+
+import pyarrow as pa
+import pytest
+
+import ingest
+from dashboard.memory.segments import packed
+from dashboard.widgets import formatting
+from tests.builders.leaking import MIB, leaking
+
+PEAK = 12_426_629_128  # of train_ctx512, as MemoryViz draws it
+TOP = "model.py:39 forward", 2_179_563_520
+MARKS = 4_500
+HARMFUL = ("<b>keep</b> $x$", "**act** [a](b)", "'; DROP TABLE runs;--")
+
+
+def texts(page):
+    """All that a page says outside of tables and charts."""
+    assert not page.exception, page.exception
+    kinds = [page.caption, page.markdown, page.info, page.warning, page.error, page.code]
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def metrics(page):
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def holders(page):
+    return next(frame.value for frame in page.dataframe if "elements" in frame.value)
+
+
+def queries(page, source):
+    """The queries shown that read a view or macro."""
+    return [code.value for code in page.code if re.search(rf"FROM {source}\b", code.value)]
+
+
+def rows_sent(page):
+    return [
+        pa.ipc.open_stream(dataset.data.data).read_all().num_rows
+        for chart in page.get("vega_lite_chart")
+        for dataset in chart.proto.datasets
+    ]
+
+
+@pytest.fixture
+def memory(app, memory_store, memory_run):
+    """Page Memory of named runs."""
+
+    def run(*names, **query):
+        return app(memory_store, "memory", run=[memory_run(name) for name in names], **query)
+
+    return run
+
+
+@pytest.fixture
+def largest(memory_store, memory_run):
+    """The id of the largest allocation of the top site, at the peak."""
+    query = (
+        "SELECT arg_max(element_id, bytes) FROM "
+        "memory_allocations($1, 0, 'cuda:0', 'site', $2, 3485)"
+    )
+    with ingest.connect(memory_store) as connection:
+        return str(connection.execute(query, [memory_run("train_ctx512"), TOP[0]]).fetchone()[0])
+
+
+def test_the_peak_and_what_held_it_are_those_computed_elsewhere(memory):
+    page = memory("train_ctx512")
+    assert metrics(page)["Peak"] == formatting.size(PEAK) == "11.57 GiB"
+    assert metrics(page)["Stranded at the end"] == formatting.size(1_051_377_152)
+    table = holders(page)
+    known = table[~table["name"].str.startswith("(")]
+    assert tuple(known[["name", "bytes"]].iloc[0]) == TOP
+    assert table["bytes"].sum() == PEAK
+
+
+def test_a_history_with_annotations(memory):
+    page = memory("full_history_annotations")
+    assert metrics(page)["Peak"] == formatting.size(1_783_664_516)
+    table = holders(page).set_index("name")
+    assert tuple(table.loc["client.py:176 reset_model", ["bytes", "elements"]]) == (
+        500_957_184,
+        196,
+    )
+
+
+@pytest.mark.parametrize("name", ["train_ctx512", "full_history_annotations", "flux_eager_full"])
+def test_no_more_than_a_few_thousand_rows_are_sent(memory, name):
+    for query in ({}, {"axis": "order"}):
+        sent = rows_sent(memory(name, **query))
+        assert 10 < sum(sent) < MARKS
+
+
+def test_zooming_asks_again(memory):
+    (whole,) = queries(memory("train_ctx512", axis="order"), "memory_bands")
+    page = memory("train_ctx512", axis="order", mfrom="3000", mto="4000")
+    (zoomed,) = queries(page, "memory_bands")
+    assert "'order', 0, 22331, " in whole
+    assert "'order', 3000, 4000, " in zoomed
+    assert "1,000 actions from 3,000 to 4,000" in texts(page)
+    page.button(key=next(b.key for b in page.button if b.label == "All")).click().run()
+    assert queries(page, "memory_bands") == [whole]
+
+
+@pytest.mark.parametrize(("since", "until"), [("9", "9"), ("a", "5"), ("7", "3"), ("90000", "")])
+def test_a_stretch_that_is_none_shows_all(memory, since, until):
+    page = memory("train_ctx512", axis="order", mfrom=since, mto=until)
+    assert "22,331 actions from 0 to 22,331" in texts(page)
+
+
+def test_a_moment_changes_what_is_below(memory):
+    peak = memory("train_ctx512")
+    page = memory("train_ctx512", at="22331")
+    assert peak.subheader[1].value == "What held the memory at the peak"
+    assert page.subheader[1].value == "What held the memory at the end"
+    assert holders(page)["bytes"].sum() == 6_829_260_804
+    assert "**1,002.67 MiB** stranded" in texts(page)  # the snapshot's own blocks
+    assert "Replayed" in texts(peak)
+    assert "Replayed" not in texts(page)
+    page.button(key=next(b.key for b in page.button if b.label == "Peak")).click().run()
+    assert holders(page)["bytes"].sum() == PEAK
+
+
+@pytest.mark.parametrize("at", ["x", "-2", "22332"])
+def test_a_moment_that_is_none_is_the_peak(memory, at):
+    assert holders(memory("train_ctx512", at=at))["bytes"].sum() == PEAK
+
+
+def test_a_holder_lists_its_allocations_and_one_its_stack(memory, largest):
+    page = memory("train_ctx512", holder=TOP[0], allocation=largest)
+    lived = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    assert lived["bytes"].is_monotonic_decreasing
+    assert lived["lived"].iloc[0] == "to the end"
+    stack = next(frame.value for frame in page.dataframe if "depth" in frame.value)
+    assert list(stack["depth"]) == list(range(68))
+    assert formatting.literal("model.py:39") in texts(page)
+
+
+def test_by_module_instead(memory):
+    page = memory("train_ctx512", by="module")
+    assert "model.py forward" in set(holders(page)["name"])
+    assert page.segmented_control(key="by").options == ["site", "module"]
+
+
+def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
+    page = memory("private_pools_no_history")
+    assert "The snapshot has no history" in texts(page)
+    assert not queries(page, "memory_curve")
+    assert metrics(page)["In use"] == "23.73 GiB"
+    assert "**127 segments**" in texts(page)
+    pools = next(frame.value for frame in page.dataframe if "segments" in frame.value)
+    assert set(pools["pool"]) == {"(0, 0)", "(0, 1)", "(0, 2)"}
+
+
+def test_memory_of_a_cpu_by_operator(memory):
+    page = memory("flux_eager_full")
+    assert "The memory of the CPU" in texts(page)
+    assert "aten::empty" in set(holders(page)["name"])
+    assert "Memory by operator" in [tab.label for tab in page.tabs]
+
+
+def test_without_addresses_there_is_a_curve_and_a_word(memory):
+    page = memory("v100_resnet50_workers0")
+    assert "No addresses were recorded" in texts(page)
+    assert page.selectbox(key="memory").options == ["rank 0 cuda:0", "rank 0 cpu"]
+    assert metrics(page)["Peak"] == formatting.size(2_791_636_480)
+
+
+def test_a_memory_timeline_has_categories_only(memory):
+    page = memory("memory_timeline.raw")
+    assert "categories only" in texts(page)
+    assert {"ACTIVATION", "PARAMETER"} <= set(holders(page)["name"])
+    assert metrics(page)["Peak"] == formatting.size(3_082_832_104)
+
+
+def test_a_run_without_memory_says_how_to_record_it(memory):
+    said = texts(memory("two_rank_rank0"))
+    assert "This run has no memory data" in said
+    assert "capture run --profile-activities CPU GPU MEM" in said
+    assert "torch.cuda.memory._record_memory_history()" in said
+
+
+def test_two_runs_side_by_side(memory):
+    page = memory("train_ctx512", "train_ctx128")
+    figures, sites = (f.value for f in page.dataframe if "change_bytes" in f.value)
+    assert list(figures["name"]) == ["peak", "peak reserved", "start", "end"]
+    assert figures["base_bytes"].iloc[0] == PEAK
+    assert (sites["change_bytes"] == sites["other_bytes"] - sites["base_bytes"]).all()
+    assert sites["change_bytes"].abs().is_monotonic_decreasing
+    assert sites["change_bytes"].sum() == figures["change_bytes"].iloc[0]
+
+
+def test_of_several_runs_two_are_chosen(memory, memory_run):
+    names = ["train_ctx512", "train_ctx128", "full_history_annotations", "two_rank_rank0"]
+    page = memory(*names, base=memory_run("full_history_annotations"))
+    assert "Without memory data" in texts(page)
+    figures = next(f.value for f in page.dataframe if "change_bytes" in f.value)
+    assert tuple(figures[["base_bytes", "other_bytes"]].iloc[0]) == (1_783_664_516, PEAK)
+
+
+def test_out_of_memory_comes_first(app, store, tmp_path):
+    store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
+    page = app(store.path, "memory")
+    assert page.subheader[0].value == "Out of memory"
+    (error,) = page.error
+    assert "**1.46 GiB** were asked for" in error.value
+    assert formatting.literal(f"train.py:7 {HARMFUL[2]}") in error.value
+    assert "1.37 GiB were in use and 648.00 MiB free, 524.00 MiB of it in one piece" in error.value
+    assert "Out of memory" in [button.label for button in page.button]
+    leaks = next(frame.value for frame in page.dataframe if "grows" in frame.value)
+    assert leaks[["site", "bytes", "grows"]].values.tolist() == [
+        [f"train.py:7 {HARMFUL[0]}", 400 * MIB, True]
+    ]
+
+
+def test_every_query_shown_runs_in_the_console(memory, memory_store, largest):
+    console = ingest.Console(memory_store)
+    for runs in (["train_ctx512"], ["flux_eager_full"], ["train_ctx512", "train_ctx128"]):
+        page = memory(*runs, holder=TOP[0], allocation=largest)
+        shown = [code.value for code in page.code if code.value.startswith("SELECT")]
+        assert len(shown) >= 4
+        for query in shown:
+            assert console.query(query).complete, query
+
+
+def test_segments_are_packed_without_overlap(memory_store, memory_run):
+    query = "FROM memory_map($1, 0, 'cuda:0', 22331, 600, 1200) ORDER BY segment, offset_bytes"
+    with ingest.connect(memory_store) as connection:
+        frame = connection.execute(query, [memory_run("train_ctx512")]).df()
+    filled = frame.groupby("segment").agg({"bytes": "sum", "segment_bytes": "first"})
+    assert (filled["bytes"] == filled["segment_bytes"]).all()
+    after = frame.groupby("segment")["offset_bytes"].shift(-1)
+    ends = frame["offset_bytes"] + frame["bytes"]
+    assert (ends[after.notna()] == after.dropna()).all()
+    places = packed(frame).sort_values(["row", "place"])
+    behind = places.groupby("row")["place"].shift(-1)
+    ends = places["place"] + places["segment_bytes"]
+    assert (ends[behind.notna()] < behind.dropna()).all()
+    assert places["row"].nunique() < 40
+
+
+def test_small_neighbours_are_put_together_by_state(memory_store, memory_run):
+    query = (
+        "SELECT state, sum(bytes)::BIGINT, sum(pieces)::BIGINT, count(*) "
+        "FROM memory_map($1, 0, 'cuda:0', 3485, 600, $2) GROUP BY state ORDER BY state"
+    )
+    run = memory_run("train_ctx512")
+    with ingest.connect(memory_store) as connection:
+        all_of_them = connection.execute(query, [run, 100_000]).fetchall()
+        together = connection.execute(query, [run, 50]).fetchall()
+    assert [row[:3] for row in together] == [row[:3] for row in all_of_them]
+    assert sum(row[3] for row in together) < sum(row[3] for row in all_of_them)
+    assert all(row[2] == row[3] for row in all_of_them)
+
+
+def test_page_runs_has_the_peak(app, memory_store, memory_run):
+    page = app(memory_store, "runs", run=memory_run("train_ctx512"))
+    assert metrics(page) == {"Peak memory": "11.57 GiB"}
+    peaks = page.dataframe[0].value.set_index("run_id")["peak_bytes"]
+    assert peaks[memory_run("train_ctx512")] == PEAK
+    assert peaks.isna()[memory_run("flux_eager_full")]

@@ -1,0 +1,62 @@
+"""The dashboard, served as users do, by a process that ends with the tests."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "dashboard" / "app.py"
+PATIENCE_S = 60
+
+# Its stdin is a pipe of which nothing but the tests' process has the other end: when that process
+# ends, however it does, reading ends too.
+PROGRAM = """
+import os, sys, threading
+
+def end_with_the_tests():
+    sys.stdin.read()
+    os._exit(0)
+
+threading.Thread(target=end_with_the_tests, daemon=True).start()
+from streamlit.web.cli import main
+main()
+"""
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """Serves the dashboard on a store; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "run", str(APP), *options, "--", "--store", str(store)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.communicate()  # closes its stdin, and so ends it
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(address, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"{address} does not answer")

@@ -1,0 +1,49 @@
+"""What a person sees and does on page SQL, in Chromium."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.dashboard.browser import cell
+
+
+def test_the_console_refuses_a_write_and_lives(tab, address, shown_store):
+    tab.goto(f"{address}/sql")
+    query = tab.get_by_label("Query")
+    expect(query).to_be_visible()
+    stolen = shown_store / "stolen.csv"
+    for attack, word in (
+        ("DROP VIEW runs", "DROP is not allowed"),
+        (f"WITH x AS (COPY runs TO '{stolen}') SELECT 1", "COPY is not allowed"),
+        ("FROM read_csv('/etc/passwd')", "read_csv is not allowed"),
+        ("INSTALL httpfs", "INSTALL is not allowed"),
+    ):
+        query.fill(attack)
+        query.press("Control+Enter")
+        expect(tab.get_by_role("alert")).to_contain_text(word)
+    query.fill("SELECT 6 * 7 AS answer")
+    query.press("Control+Enter")
+    expect(cell(tab, "42")).to_be_attached()
+    assert not stolen.exists()
+
+
+def test_the_console_shows_all_digits(tab, address):
+    tab.goto(f"{address}/sql?sql=SELECT 1::DOUBLE AS f UNION ALL SELECT 123456789.0123456")
+    expect(cell(tab, "123456789.0123456")).to_be_attached()
+
+
+def test_an_example_is_put_into_the_editor(tab, address):
+    tab.goto(f"{address}/sql")
+    tab.get_by_test_id("stSelectbox").locator("input").click()
+    tab.get_by_role("option", name="Launches that the device waited for").click()
+    expect(tab.get_by_label("Query")).to_have_value(re.compile("cause = 'host'"))
+    expect(tab.get_by_text(re.compile(r"20 rows in"))).to_be_visible()
+
+
+def test_the_schema_browser_explains_columns(tab, address):
+    tab.goto(f"{address}/sql")
+    tab.get_by_label("Schema").fill("launch_id")
+    tab.get_by_label("Schema").press("Enter")
+    expect(tab.get_by_text("steps", exact=True)).to_have_count(0)  # the search has taken effect
+    tab.get_by_text("kernels", exact=True).click()
+    expect(tab.get_by_text("of the launching call").first).to_be_visible()

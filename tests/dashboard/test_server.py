@@ -1,0 +1,48 @@
+"""The server that the browser tests look at."""
+
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard.server import PATIENCE_S, ROOT
+from tests.stores import Stores
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from tests.dashboard.server import served
+
+with served(Path(sys.argv[1])) as address:
+    print(address, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_a_server_ends_with_the_tests_even_if_they_are_killed(
+    stores: Stores, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(stores.new(tmp_path / "store").path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as tests:
+        assert tests.stdout
+        health = f"{tests.stdout.readline().strip()}/_stcore/health"
+        assert answers(health)
+        tests.kill()
+    end = time.monotonic() + PATIENCE_S
+    while answers(health):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,156 @@
+"""Page Trends, without a browser and in one: a series whose change is known."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from playwright.sync_api import Page, expect
+
+import ingest
+from ingest import RunLabels
+from tests.conftest import Traces
+from tests.dashboard.browser import query_of, wait_for_query
+from tests.dashboard.elements import MARKS, texts
+from tests.stores import Stores
+
+HOUR_NS = 3_600_000_000_000
+FIRST_NS = 1_700_000_000_000_000_000
+STEPS_US = [1000, 1010, 990, 1000, 1000, 800, 810, 790, 800]
+CHANGED = 5  # the first run that is faster
+
+
+@pytest.fixture(scope="module")
+def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+    """Nine runs of a model, the last four faster; two of another, one of which is compiled."""
+    directory = tmp_path_factory.mktemp("trends")
+    traces = Traces(directory, stores.new(directory / "store"))
+
+    def add(place: int, name: str, step_us: int, model: str, mode: str) -> None:
+        ops = [
+            {"name": "aten::mm", "cat": "cpu_op", "ts": at, "dur": step_us // 2}
+            for at in (0, step_us // 2)
+        ]
+        step = {"name": "ProfilerStep#1", "cat": "user_annotation", "ts": 0, "dur": step_us}
+        events = [{"ph": "X", "pid": 1, "tid": 1, **each} for each in (step, *ops)]
+        file = traces.write(events, name, baseTimeNanoseconds=FIRST_NS + place * HOUR_NS)
+        tags = {"branch": "main" if place % 2 else "dev"}
+        traces.store.add(file, RunLabels(model=model, mode=mode, tags=tags))
+
+    for place, step_us in enumerate(STEPS_US):
+        add(place, f"flux{place}", step_us, "flux", "eager")
+    add(3, "bert0", 500, "bert", "eager")
+    add(4, "bert1", 300, "bert", "compiled")
+    return traces
+
+
+@pytest.fixture
+def run_named(series: Traces) -> Callable[[str], str]:
+    return ingest.Store(series.store.path).find
+
+
+def metrics(page) -> dict[str, str]:
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def charted(page) -> list[int]:
+    """How many rows each chart is given, over its layers."""
+    return [
+        sum(
+            pa.ipc.open_stream(dataset.data.data).read_all().num_rows
+            for dataset in chart.proto.datasets
+        )
+        for chart in page.get("vega_lite_chart")
+    ]
+
+
+def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_named):
+    page = app(series.store.path, "trends", figure="wall")
+    assert metrics(page) == {
+        "Runs": "11",
+        "Series": "3",
+        "Change points": "1",
+        "Last: wall time": "800 µs",
+    }
+    (changes,) = (frame.value for frame in page.dataframe)
+    assert changes[["run_id", "series", "figure", "medians_from_to"]].to_numpy().tolist() == [
+        [run_named(f"flux{CHANGED}"), "flux, eager", "wall time", "1.00 ms → 800 µs"]
+    ]
+    assert changes["change_percent"].tolist() == [-20]
+
+
+def test_filters_are_in_the_address(app, series):
+    for query, runs in (
+        ({"model": "flux"}, "9"),
+        ({"mode": "compiled"}, "1"),
+        ({"tagged": "branch=main"}, "5"),
+        ({"model": "flux", "tagged": "branch=dev"}, "5"),
+    ):
+        assert metrics(app(series.store.path, "trends", figure="wall", **query))["Runs"] == runs
+    page = app(series.store.path, "trends", model="bert", mode="eager", tagged="branch=dev")
+    assert "take a filter away" in texts(page)
+
+
+def test_a_chart_for_each_figure_and_no_more_than_a_browser_draws(app, series):
+    page = app(series.store.path, "trends", figure=["wall", "busy", "bubble"])
+    assert len(page.get("vega_lite_chart")) == 3
+    assert sum(charted(page)) < MARKS
+    assert page.multiselect(key="figure").value == ["wall", "busy", "bubble"]
+
+
+def test_a_run_is_set_against_the_one_before(app, series, run_named):
+    page = app(series.store.path, "trends", figure="wall", at=run_named(f"flux{CHANGED}"))
+    (against,) = (m for m in page.metric if m.label == "wall time")
+    assert (against.value, against.delta) == ("800 µs", "-20.0% against the run before")
+    assert run_named(f"flux{CHANGED - 1}") in page.selectbox(key="against").options
+
+
+def test_runs_without_a_model_are_told_how_to_become_a_series(app, shown_store):
+    page = app(shown_store, "trends")
+    assert "ingest add --model" in texts(page)
+    assert metrics(page)["Change points"] == "0"
+
+
+def test_no_figure_is_asked_for(app, series):
+    page = app(series.store.path, "trends")
+    page.multiselect(key="figure").set_value([])
+    assert "Pick a figure" in texts(page.run())
+
+
+def click_chart(tab: Page, across: float) -> None:
+    """Clicks the first chart at a share of its width."""
+    chart = tab.get_by_test_id("stVegaLiteChart").first
+    expect(chart.locator("canvas, svg").first).to_be_visible()
+    tab.wait_for_timeout(500)
+    box = chart.bounding_box()
+    assert box
+    tab.mouse.click(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
+
+
+def test_a_click_opens_the_run_and_leads_to_the_comparison(
+    tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
+) -> None:
+    tab.goto(f"{serve(series.store.path)}/trends?figure=wall&model=flux")
+    click_chart(tab, 0.98)
+    wait_for_query(tab, "at", run_named("flux8"))
+    card = tab.locator(".st-key-trend-run")
+    expect(card).to_contain_text(run_named("flux8"))
+    expect(card).to_contain_text("800 µs")
+    tab.goto(tab.url)  # the link reopens it
+    card.get_by_role("link", name="Compare with the run before").click()
+    wait_for_query(tab, "other", run_named("flux8"))
+    assert query_of(tab)["base"] == [run_named("flux7")]
+
+
+def test_a_chosen_base_is_compared(
+    tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
+) -> None:
+    at, base = run_named("flux8"), run_named("flux0")
+    link = f"{serve(series.store.path)}/trends?figure=wall&model=flux&at={at}&against={base}"
+    tab.goto(link)
+    tab.get_by_role("link", name="Compare with this base").click()
+    wait_for_query(tab, "other", at)
+    assert query_of(tab)["base"] == [base]
+    tab.goto(link)
+    tab.get_by_role("button", name="Close").click()
+    expect(tab.locator(".st-key-trend-run")).to_have_count(0)

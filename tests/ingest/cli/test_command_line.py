@@ -1,0 +1,379 @@
+"""The command `ingest` as people and scripts use it."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import ingest
+from tests.command import Command
+from tests.samples import Samples
+
+
+@pytest.fixture
+def two_ranks(samples: Path, tmp_path: Path) -> Path:
+    """A run directory of two ranks, with a run.json and a file that is no profile."""
+    directory = tmp_path / "training"
+    directory.mkdir()
+    for rank in (0, 1):
+        name = f"two_rank_rank{rank}.json.gz"
+        shutil.copy(samples / "traces" / name, directory)
+    (directory / "notes.txt").write_text("batch 4")
+    description = {"model": "dlrm", "mode": "eager", "tags": {"branch": "main"}}
+    (directory / "run.json").write_text(json.dumps(description))
+    return directory
+
+
+def test_a_run_directory_becomes_one_run(command: Command, two_ranks: Path) -> None:
+    added = command(
+        "add", two_ranks, "--tag", "batch=4", "--tag", "note=a=b", "--name", "First Try!"
+    )
+    assert added.code == 0
+    assert added.err == ""
+    run_id, *sources = added.out.splitlines()
+    assert run_id.startswith("first-try-")
+    assert [line.split(":")[0].strip() for line in sources] == [
+        "notes.txt",
+        "run.json",
+        "two_rank_rank0.json.gz",
+        "two_rank_rank1.json.gz",
+    ]
+    assert "rank 1, 4,720 events, 1.7 MB of JSON, read in" in sources[3]
+    assert "4,676 rows, ok" in sources[3]
+    out = command("sql", "FROM runs", "--format", "json").out
+    [row] = json.loads(out)
+    assert (row["name"], row["model"], row["mode"]) == ("First Try!", "dlrm", "eager")
+    assert row["tags"] == {"branch": "main", "batch": "4", "note": "a=b"}
+    assert row["world_size"] == 128
+    out = command(
+        "sql", "SELECT path, rank, status FROM sources ORDER BY ALL", "--format", "csv"
+    ).out
+    assert [line.rpartition("/")[2] for line in out.splitlines()] == [
+        "path,rank,status",
+        "notes.txt,,skipped",
+        "run.json,,ok",
+        "two_rank_rank0.json.gz,0,ok",
+        "two_rank_rank1.json.gz,1,ok",
+    ]
+    tables = command("top", "first-try").out
+    assert "rank 0  device 0" in tables
+    assert "rank 1  device 1" in tables
+    assert "over all" in tables
+
+
+def test_the_same_content_is_added_once(
+    command: Command, two_ranks: Path, store: ingest.Store
+) -> None:
+    first = command("add", two_ranks, "--json")
+    [added] = map(json.loads, first.out.splitlines())
+    before = {p: p.stat().st_mtime_ns for p in store.path.rglob("*")}
+    again = command("add", two_ranks, "--name", "other")
+    assert again.code == 0
+    assert (
+        again.out
+        == f"{two_ranks}: already in the store as {added['run_id']}, with the labels it had\n"
+    )
+    assert before == {p: p.stat().st_mtime_ns for p in store.path.rglob("*")}
+    assert added["is_new"]
+    assert [source["events"] for source in added["sources"]] == [None, None, 4855, 4720]
+
+
+def test_good_files_are_added_beside_bad_ones(
+    command: Command, samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    bad = tmp_path / "it's bad.json"
+    bad.write_text("no trace")
+    good = samples / "traces" / "cpu_only.json.gz"
+    missing = tmp_path / "missing"
+    result = command("add", bad, good, missing)
+    assert result.code == 1
+    assert result.err.splitlines() == [
+        f"error: {bad}: neither a JSON object nor an array: not a profiler trace",
+        f"error: {missing}: no such file or directory",
+    ]
+    assert result.out.startswith("cpu_only-")
+    assert store.run_ids() == [result.out.split()[0]]
+
+
+def test_a_bad_file_in_a_run_directory_costs_only_itself(command: Command, two_ranks: Path) -> None:
+    bad = two_ranks / "rank7.json"
+    bad.write_text('{"schemaVersion": "traceEvents"}')
+    result = command("add", two_ranks)
+    assert result.code == 1
+    assert result.err == f"error: {bad}: no traceEvents array: not a profiler trace\n"
+    out = command("sql", "SELECT status, count(*) FROM sources GROUP BY 1", "--format", "csv").out
+    assert sorted(out.splitlines()[1:]) == ["failed,1", "ok,3", "skipped,1"]
+
+
+def test_several_processes_share_the_runs(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    names = ["cpu_only", "two_rank_rank0", "two_rank_rank1"]
+    bad = tmp_path / "bad.json"
+    bad.write_text("")
+    files = [samples / "traces" / f"{name}.json.gz" for name in names]
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "add", *files, bad, "--jobs", "2", "--store", store.path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"error: {bad}: empty file\n"
+    assert [run_id.rpartition("-")[0] for run_id in store.run_ids()] == names
+
+
+def test_a_directory_without_profiles_says_where_to_look(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    result = command("add", tmp_path / "outer")
+    assert (result.code, result.out) == (1, "")
+    inner = tmp_path / "outer" / "inner"
+    assert result.err == (
+        f"error: {tmp_path / 'outer'}: no profile in this directory; "
+        f"did you mean a directory in it, such as {inner}?\n"
+    )
+
+
+def test_runs_are_found_by_name_and_removed(command: Command, samples: Path) -> None:
+    command(
+        "add",
+        samples / "traces" / "cpu_only.json.gz",
+        samples / "traces" / "cupti_counters.json.gz",
+    )
+    assert "cpu_only-" in command("list").out
+    assert "gloo:all_reduce" not in command("show", "cpu_only").out
+    assert "cpu_only.json.gz" in command("show", "cpu_only").out
+    assert command("show", "c").err.startswith("error: c: 2 runs fit: cpu_only-")
+    removed = command("remove", "cpu_only")
+    assert removed.code == 0
+    assert removed.out.startswith("removed cpu_only-")
+    assert "cpu_only" not in command("list").out
+    assert command("remove", "cpu_only").code == 1
+
+
+def test_top_prints_the_ranking_with_the_bubble_among_it(
+    command: Command, sample_store: Path
+) -> None:
+    run = "v100_resnet50_workers0"
+    out = command("top", run, "--limit", "3", store=sample_store).out
+    device, over_all = out.split("over all")
+    for part in (device, over_all):
+        lines = [line.split() for line in part.splitlines()]
+        header = next(line for line in lines if line[:1] == ["OpName"])
+        assert header == ["OpName", "DeviceActiveTime", "(ms)", "Calls", "Percentage"]
+        rows = lines[lines.index(header) + 2 :][:3]
+        assert rows[0][0] == "bubble"
+        shares = [float(row[-1].rstrip("%")) for row in rows]
+        assert shares == sorted(shares, reverse=True)
+        assert "Total device time:" in part
+        assert "Top 3 ops:" in part
+    by_kernel = command("top", run, "--by", "kernel", store=sample_store).out
+    assert "volta_sgemm" in by_kernel or "cudnn" in by_kernel
+
+
+def test_a_run_without_a_device_ranks_by_host_time_and_says_so(
+    command: Command, sample_store: Path
+) -> None:
+    out = command("top", "flux_eager_min", "--limit", "3", store=sample_store).out
+    assert "no device activity was read of flux_eager_min-" in out
+    assert "HostSelfTime (ms)" in out
+    assert "aten::" in out
+
+
+@pytest.mark.parametrize(
+    ("category", "lost"),
+    [
+        ("kernel", "what is missing looks like idle time"),
+        ("cpu_op", "no device activity was read"),
+    ],
+)
+def test_top_says_that_a_file_ended_early(
+    command: Command, store: ingest.Store, tmp_path: Path, category: str, lost: str
+) -> None:
+    event = {"ph": "X", "cat": category, "name": "a", "ts": 1, "dur": 2, "pid": 0, "tid": 7}
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps({"traceEvents": [event, event]}))
+    cut = tmp_path / "cut.json"
+    cut.write_text(whole.read_text()[:-10])
+    command("add", whole, cut)
+    assert command("top", "whole").err == ""
+    told = command("top", "cut")
+    assert told.code == 0
+    [run_id] = [run_id for run_id in store.run_ids() if "cut" in run_id]
+    assert told.err == f"warning: 1 file of {run_id} ended early or failed: {lost}\n"
+
+
+def test_queries_come_out_in_every_format(command: Command, sampled: Samples) -> None:
+    store = sampled.store("cpu_only")
+    query = "SELECT name, dur_ns FROM ops WHERE category = 'cpu_op' ORDER BY start_ns LIMIT 2"
+    records = json.loads(command("sql", query, "--format", "json", store=store).out)
+    assert [list(record) for record in records] == [["name", "dur_ns"]] * 2
+    csv = command("sql", query, "--format", "csv", store=store).out.splitlines()
+    assert csv == ["name,dur_ns", *(f"{r['name']},{r['dur_ns']}" for r in records)]
+    assert records[0]["name"] in command("sql", query, store=store).out
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "sql", query, "--format", "parquet"],
+        capture_output=True,
+        check=True,
+        env=os.environ,
+    )
+    assert pq.read_table(io.BytesIO(done.stdout)).to_pylist() == records
+    assert json.loads(command("sql", "FROM runs WHERE false", "--format", "json").out) == []
+
+
+def test_a_query_that_fails_says_why(command: Command) -> None:
+    result = command("sql", "SELECT nothing FROM ops")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith('error: Binder Error: Referenced column "nothing" not found')
+    assert "Traceback" not in result.err
+
+
+def test_schema_describes_tables_and_columns(command: Command) -> None:
+    assert "A row" not in command("schema").out
+    assert "One row: a run." in command("schema").out
+    assert "Unix time, ns" in command("schema", "kernels").out
+    assert (
+        command("schema", "nope").err
+        == "error: nope: no such table, view or macro; see `ingest schema`\n"
+    )
+
+
+def test_reading_a_store_that_is_not_there_says_so(command: Command, tmp_path: Path) -> None:
+    typo = tmp_path / "typo"
+    for arguments in (
+        ["list"],
+        ["show", "x"],
+        ["top", "x"],
+        ["schema"],
+        ["sql", "FROM runs"],
+        ["remove", "x"],
+    ):
+        result = command(*arguments, "--store", typo)
+        assert (result.code, result.out) == (1, "")
+        assert result.err == f"error: {typo}: there is no store; `ingest add` makes one\n"
+    assert not typo.exists()
+
+
+def test_a_narrow_terminal_keeps_the_numbers(sample_store: Path) -> None:
+    command = f"{sys.executable} -m ingest top mi300_flux1_graph_replay --by kernel --limit 3"
+    shown = subprocess.run(
+        ["script", "-qc", f"stty cols 80; {command}", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRACEHOUSE_STORE": str(sample_store), "TERM": "xterm"},
+    ).stdout
+    rows = [line for line in shown.splitlines() if "%" in line and "…" in line]
+    assert len(rows) >= 6
+    assert all(len(line.rstrip()) <= 80 for line in rows)
+
+
+@pytest.mark.parametrize("query", ["", ";", "SELECT 1; SELECT nothing"])
+def test_odd_queries_bring_no_traceback(query: str, command: Command) -> None:
+    assert "Traceback" not in command("sql", query).err
+
+
+def test_values_keep_their_kind_in_json(command: Command) -> None:
+    query = "SELECT 1.5::DECIMAL(9, 2) AS d, 'nan'::DOUBLE AS n, TIMESTAMPTZ '2026-01-01' AS t"
+    [row] = json.loads(command("sql", query, "--format", "json").out)
+    assert (row["d"], row["n"]) == (1.5, None)
+    assert command("sql", "SELECT 1 AS a, 2 AS a", "--format", "json").code == 1
+    assert command("sql", query).code == 0
+
+
+def test_the_same_path_twice_is_one_run(command: Command, samples: Path) -> None:
+    path = samples / "traces" / "cpu_only.json.gz"
+    assert len(command("add", path, path).out.splitlines()) == 2
+
+
+def test_one_unforeseen_file_costs_no_other(
+    command: Command, samples: Path, tmp_path: Path
+) -> None:
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    (odd / "trace.json").write_text(
+        '{"traceEvents": [], "deviceProperties": 5, "distributedInfo": 3}'
+    )
+    (odd / "run.json").write_text('{"tags": ["x"]}')
+    gone = tmp_path / "dangling"
+    gone.mkdir()
+    (gone / "rank0.json").symlink_to(tmp_path / "nowhere")
+    result = command("add", odd, gone, samples / "traces" / "cpu_only.json.gz")
+    assert result.code == 1
+    assert result.err.splitlines() == [
+        f"error: {odd / 'run.json'}: tags must be dict",
+        f"error: {gone / 'rank0.json'}: No such file or directory",
+    ]
+    assert result.out.startswith("cpu_only-")
+
+
+def test_wrong_usage_is_told_apart(command: Command) -> None:
+    assert command("add").code == 2
+    assert command("add", "x", "--mode", "fast").code == 2
+    assert command("add", "x", "--tag", "novalue").code == 2
+    assert command("add", "x", "--tag", "=nokey").code == 2
+
+
+def test_a_wrong_setting_is_told_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "abc")
+    result = command("add", "x", "y")
+    wanted = "error: TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not abc\n"
+    assert (result.code, result.err) == (1, wanted)
+    monkeypatch.delenv("TRACEHOUSE_MAX_INFLATION")
+    monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "0")
+    result = command("add", "x", "y")
+    wanted = "error: TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a number of bytes from 1 on, not 0\n"
+    assert (result.code, result.err) == (1, wanted)
+
+
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
+def test_a_full_disk_behind_stdout_is_told(output_format: str, store: ingest.Store) -> None:
+    command = [sys.executable, "-m", "ingest", "sql", "SELECT 1", "--store", str(store.path)]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*command, "--format", output_format],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout: No space left on device\n"
+
+
+def test_a_reader_that_goes_is_no_error(store: ingest.Store) -> None:
+    query = "SELECT unnest(range(100_000))"
+    command = (
+        f"{sys.executable} -m ingest sql '{query}' --format csv --store {store.path} | head -1"
+    )
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+
+
+def test_a_file_cut_short_is_no_failure_but_told(
+    command: Command, samples: Path, tmp_path: Path
+) -> None:
+    whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes(whole[:60_000])
+    result = command("add", cut)
+    assert result.code == 0
+    assert result.err.startswith(f"{cut}: truncated: the file ends inside traceEvents: ")
+    assert result.err.endswith(", the compressed stream ends after 60,000 bytes\n")
+
+
+def test_names_cannot_turn_the_line(command: Command, tmp_path: Path) -> None:
+    name = "a\u202eb\u200fc\u061cd"
+    event = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    (tmp_path / "odd.json").write_text(json.dumps([event]))
+    added = command("add", tmp_path / "odd.json").out
+    assert "1 event," in added
+    assert "1 row," in added
+    assert r"a\u202eb\u200fc\u061cd" in command("top", "odd").out
+    assert "1 event, 1 row" in command("show", "odd").out

@@ -1,0 +1,374 @@
+"""The read-only console: what it answers, and what it refuses with a clear word."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ingest import Console, QueryError
+from tests.stores import Stores
+
+MIB = 1 << 20
+ENDLESS = "SELECT count(*) FROM range(1000000000000)"
+PATIENCE = 60  # seconds, on a machine that has much else to do
+
+
+@pytest.fixture(scope="module")
+def store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty store."""
+    return stores.new(tmp_path_factory.mktemp("console") / "store").path
+
+
+@pytest.fixture(scope="module")
+def console(store: Path) -> Console:
+    """A console on it."""
+    return Console(store)
+
+
+@pytest.fixture(scope="module")
+def hasty(store: Path) -> Console:
+    """One whose queries may take two seconds."""
+    return Console(store, seconds=2)
+
+
+@pytest.fixture(scope="module")
+def poor(store: Path) -> Console:
+    """One whose queries have little memory, and time enough to need more."""
+    return Console(store, seconds=PATIENCE, memory=128 * MIB)
+
+
+def files(directory: Path) -> set[Path]:
+    return set(directory.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1",
+        "FROM runs",
+        "WITH x AS (SELECT 42 AS n) SELECT n FROM x;",
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t",
+        "(SELECT 1) UNION ALL (SELECT 2)",
+        "DESCRIBE kernels",
+        "SHOW TABLES",
+        "SUMMARIZE runs",
+        "PIVOT bubble_causes ON cause IN ('host', 'sync') USING sum(bubble_ns) GROUP BY run_id",
+        "SELECT 'COPY_TO_FILE', 'INSERT_QUERY_NODE' -- words are no deeds",
+        "SELECT comment FROM duckdb_columns() WHERE table_name = 'kernels'",
+        "FROM device_occupancy('run', 0, 0, 0, 1000, 10)",
+    ],
+)
+def test_reading_is_allowed(console, query):
+    assert console.query(query).complete
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("CREATE TABLE t (a INT)", "CREATE"),
+        ("DROP VIEW runs", "DROP"),
+        ("DELETE FROM runs", "DELETE"),
+        ("INSERT INTO runs VALUES (1)", "INSERT"),
+        ("UPDATE runs SET name = ''", "UPDATE"),
+        ("COPY (SELECT 1) TO '{store}/x.csv'", "COPY"),
+        ("EXPORT DATABASE '{store}/x'", "EXPORT"),
+        ("WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1", "COPY"),
+        ("WITH x AS (INSERT INTO t VALUES (1)) SELECT 1", "INSERT"),
+        ("WITH x AS (DELETE FROM runs RETURNING *) FROM x", "DELETE"),
+        ("SELECT * FROM (WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1)", "COPY"),
+        (
+            "FROM json_execute_serialized_sql(json_serialize_sql("
+            "'WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1'))",
+            "json_execute_serialized_sql",
+        ),
+        ("FROM query('WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1')", "query"),
+        ("COPY runs FROM '/etc/passwd'", "COPY"),
+        ("MERGE INTO runs USING (SELECT 1) ON false WHEN NOT MATCHED THEN INSERT", "MERGE"),
+        ("TRUNCATE runs", "TRUNCATE"),
+        ("CREATE OR REPLACE VIEW runs AS SELECT 1", "CREATE"),
+        ("CREATE SECRET (TYPE s3)", "CREATE"),
+        ("IMPORT DATABASE '{store}'", "IMPORT"),
+        ("FROM read_csv('/etc/passwd')", "read_csv"),
+        ("FROM sniff_csv('/etc/passwd')", "sniff_csv"),
+        ("FROM parquet_metadata('{store}/runs/*/runs.parquet')", "parquet_metadata"),
+        ("FROM pandas_scan(1)", "pandas_scan"),
+        ("FROM query_table('/etc/passwd')", "does not exist"),
+        ("DESCRIBE TABLE '/etc/passwd'", "does not exist"),
+        ("SUMMARIZE '/etc/passwd'", "does not exist"),
+        ("FROM sys", "does not exist"),
+        ("FROM system.main.read_text('/etc/passwd')", "read_text"),
+        ("SELECT (SELECT count(*) FROM read_blob('/etc/passwd'))", "read_blob"),
+        ("FROM read_parquet('{store}/runs/*/runs.parquet')", "read_parquet"),
+        ("FROM glob('/etc/*')", "glob"),
+        ("FROM '/etc/passwd'", "does not exist"),
+        ("ATTACH '/tmp/other.duckdb'", "ATTACH"),
+        ("INSTALL httpfs", "INSTALL"),
+        ("LOAD httpfs", "LOAD"),
+        ("SET threads = 1", "SET"),
+        ("PRAGMA threads = 1", "PRAGMA"),
+        ("RESET threads", "SET"),
+        ("RESET GLOBAL allowed_directories", "SET"),
+        ("SET VARIABLE x = 1", "SET"),
+        ("CALL enable_logging()", "CALL"),
+        ("PREPARE p AS SELECT 1", "PREPARE"),
+        ("EXECUTE p", "EXECUTE"),
+        ("USE memory", "USE"),
+        ("DETACH memory", "DETACH"),
+        ("CHECKPOINT", "CHECKPOINT"),
+        ("BEGIN", "BEGIN"),
+        ("CALL pragma_version()", "CALL"),
+        ("UPDATE EXTENSIONS", "UPDATE"),
+        ("/* sly */ VACUUM", "VACUUM"),
+        ("SELECT 1; SELECT 2", "one statement"),
+        ("", "write a query"),
+        ("-- nothing", "write a query"),
+        ("PIVOT bubble_causes ON cause USING sum(bubble_ns)", "PIVOT"),
+        ("SELECT " + "[" * 900 + "]" * 900, "nested"),
+        ("SELEC 1", "syntax error"),
+        ("SELECT $1", "parameters"),
+        ("SELECT '\ud800'", "half of a character"),
+        ("SELECT " + "-" * 5 + "(1+" * 5_000 + "1" + ")" * 5_000, "."),
+        ("SELECT " + "(" * 100_000, "."),
+    ],
+)
+def test_everything_else_is_refused_with_a_word(console, store, query, word):
+    before = files(store.parent)
+
+    with pytest.raises(QueryError, match=word):
+        console.query(query.replace("{store}", str(store)))
+
+    assert files(store.parent) == before
+    assert console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}
+
+
+def test_errors_are_about_the_query_as_it_was_written(console):
+    with pytest.raises(QueryError, match="nowhere does not exist") as refused:
+        console.query("SELECT * FROM nowhere")
+    assert "EXPLAIN" not in str(refused.value)
+
+
+def test_a_variable_of_the_caller_is_no_table(console):
+    stolen = pa.table({"n": [1]})
+    with pytest.raises(QueryError, match="stolen does not exist"):
+        console.query("FROM stolen")
+    assert stolen.num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT getenv('CONSOLE_SECRET')",
+        "SELECT current_setting('s3_secret_access_key')",
+        "FROM duckdb_settings()",
+        "FROM duckdb_secrets()",
+        "FROM duckdb_variables()",
+        "FROM read_text('/proc/self/environ')",
+    ],
+)
+def test_secrets_stay_secret(store, monkeypatch, query):
+    monkeypatch.setenv("CONSOLE_SECRET", "swordfish")
+    with pytest.raises(QueryError) as refused:
+        Console(store).query(query)
+    assert "swordfish" not in str(refused.value)
+
+
+def lives(console: Console) -> bool:
+    return console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM range(1000000000000)",
+        "SELECT count(*) FROM range(9000000) a, range(9000000) b WHERE hash(a.range + b.range) = 1",
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+        "SELECT sum(length(lpad('', 1000000, range::VARCHAR))) FROM range(1000000000)",
+        "SELECT lpad('', 2000000000, 'x') || lpad('', 2000000000, 'y')",
+        "SELECT sleep_ms(1000000)",
+    ],
+)
+def test_a_query_is_stopped_in_time(hasty, query):
+    with pytest.raises(QueryError, match=r"Stopped after 2 s|more memory"):
+        hasty.query(query)
+    assert lives(hasty)
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT list_sort(range(200000000))",
+        "SELECT list(range) FROM range(100000000)",
+        "SELECT range(10000000) FROM range(100000)",
+        "SELECT repeat('x', 4000000000)",
+        "SELECT repeat('x', 100000000) || n FROM range(100) t(n)",
+        "SELECT string_agg(range::VARCHAR, ', ') FROM range(300000000)",
+        "SELECT range AS g, list(range) FROM range(50000000) GROUP BY g",
+        "SELECT DISTINCT md5(range::VARCHAR) FROM range(50000000)",
+        "SELECT row_number() OVER (ORDER BY md5(range::VARCHAR)) FROM range(100000000)",
+        "SELECT a.range, b.range FROM range(30000000) a JOIN range(30000000) b USING (range)"
+        " ORDER BY md5(a.range::VARCHAR)",
+    ],
+)
+def test_a_query_that_needs_too_much_memory_is_stopped(poor, query):
+    with pytest.raises(QueryError, match="more memory than it may use"):
+        poor.query(query)
+    assert lives(poor)
+
+
+@pytest.mark.bounded
+def test_text_beyond_what_a_value_holds_is_refused(console):
+    with pytest.raises(QueryError, match="maximum"):
+        console.query("SELECT repeat('x', 10000000000)")
+    assert lives(console)
+
+
+@pytest.mark.bounded
+def test_bytes_are_limited_and_it_says_so(store):
+    console = Console(store, size=MIB)
+    wide = console.query("SELECT repeat('x', 1000) AS x FROM range(100000)")
+    assert 1_000 < wide.table.num_rows < 1_050
+    assert wide.cut_at == "1 MiB"
+    single = console.query(f"SELECT repeat('x', {2 * MIB}) AS x")
+    assert (single.table.num_rows, single.complete) == (0, False)
+    columns = ", ".join(f"range AS c{number}" for number in range(2_000))
+    assert 0 < console.query(f"SELECT {columns} FROM range(10000)").table.num_rows < 100
+    assert lives(console)
+
+
+def test_rows_are_limited_and_it_says_so(store):
+    result = Console(store, rows=5).query("SELECT range AS n FROM range(10) ORDER BY n DESC")
+    assert result.table.column("n").to_pylist() == [9, 8, 7, 6, 5]
+    assert not result.complete
+    assert result.cut_at == "5 rows"
+    assert Console(store, rows=10).query("FROM range(10)").complete
+
+
+def test_integers_stay_exact(console):
+    result = console.query(
+        "SELECT sum(n) AS s, NULL::BIGINT AS none FROM (SELECT 9007199254740993 n)"
+    )
+    assert result.frame()["s"].tolist() == [9007199254740993]
+    assert result.csv().decode().splitlines()[1] == "9007199254740993,"
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        ("INTERVAL 1 DAY", "1 day"),
+        ("INTERVAL '14 months 3 days'", "14 months 3 days"),
+        ("INTERVAL '25 hours 1.5 seconds'", "25:00:01.5"),
+        ("INTERVAL '-3 days -1 second'", "-3 days -00:00:01"),
+        ("INTERVAL '0 days'", "00:00:00"),
+        ("[INTERVAL 1 MONTH]", '["1 month"]'),
+    ],
+)
+def test_intervals_are_written_as_text(console, interval, text):
+    result = console.query(f"SELECT {interval} AS i")
+    assert result.frame()["i"].tolist() == [text]
+    assert next(csv.DictReader(io.StringIO(result.csv().decode())))["i"] == text
+
+
+def test_results_of_every_type_can_be_downloaded(console):
+    result = console.query(
+        "SELECT 1 AS a, 2 AS a, map {'k': 'v'} AS m, [1, 2] AS l, {'x': 1} AS s,"
+        " INTERVAL 1 DAY AS i, now() AS t, 'é,\"' AS q, '{}'::JSON AS j, uuid() AS u"
+    )
+    (row,) = csv.DictReader(io.StringIO(result.csv().decode()))
+    assert (row["a"], row["a_1"], row["q"]) == ("1", "2", 'é,"')
+    assert json.loads(row["m"]) == {"k": "v"}
+    assert pq.read_table(io.BytesIO(result.parquet())).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "['infinity'::DATE]",
+        "{'at': 'infinity'::TIMESTAMP}",
+        "union_value(a := 'infinity'::DATE)",
+        "'1010'::BIT",
+        "'\\xFF'::BLOB",
+        "[INTERVAL 1 DAY]",
+        "'infinity'::DATE",
+        "TIME '24:00:00'",
+        "170141183460469231731687303715884105727::HUGEINT",
+        "'nan'::DOUBLE",
+    ],
+)
+def test_odd_values_have_every_form(console, value):
+    result = console.query(f"SELECT {value} AS v UNION ALL SELECT NULL")
+    assert len(result.frame()) == 2
+    assert result.csv().startswith(b'"v"')
+    assert pq.read_table(io.BytesIO(result.parquet())).num_rows == 2
+
+
+def test_threads_share_a_console_and_get_their_own_answers(store):
+    console = Console(store, seconds=PATIENCE, processes=3)
+
+    def ask(number: int) -> bool:
+        query = f"SELECT {number} AS n, repeat('{number % 10}', 100) AS t FROM range({number})"
+        table = console.query(query).table
+        assert set(table.column("n").to_pylist()) == {number}
+        assert set(table.column("t").to_pylist()) == {str(number % 10) * 100}
+        return table.num_rows == number
+
+    with ThreadPoolExecutor(12) as threads:
+        assert all(threads.map(ask, range(1, 200)))
+
+
+@pytest.mark.bounded
+def test_a_slow_query_does_not_hold_up_others(store):
+    console = Console(store, seconds=8)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(console.query, ENDLESS)
+        assert lives(console)
+        assert not slow.done()
+    assert isinstance(slow.exception(), QueryError)
+
+
+@pytest.mark.bounded
+def test_queries_wait_for_a_place(store):
+    console = Console(store, seconds=5, processes=1)
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(console.query, ENDLESS)
+        assert threads.submit(lives, console).result()
+        assert isinstance(slow.exception(), QueryError)
+
+
+@pytest.mark.parametrize("running", [False, True], ids=["idle", "in a query"])
+def test_the_processes_end_with_their_parent(store, running):
+    program = f"""
+import sys, threading
+from ingest import Console
+console = Console({str(store)!r}, seconds=100_000)
+console.query("SELECT 1")
+if {running}:
+    threading.Thread(target=console.query, args=({ENDLESS!r},), daemon=True).start()
+print("ready", flush=True)
+threading.Event().wait()
+"""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert parent.stdout
+    assert parent.stdout.readline() == b"ready\n"
+    parent.kill()
+    parent.communicate(timeout=PATIENCE)  # its stderr is its child's too: closed when both ended
+
+
+def test_a_store_that_went_away_is_named(stores, tmp_path):
+    store = stores.new(tmp_path / "store")
+    console = Console(store.path)
+    store.path.rename(tmp_path / "elsewhere")
+    with pytest.raises(QueryError, match="store cannot be read"):
+        console.query("SELECT 1")
+    (tmp_path / "elsewhere").rename(store.path)
+    assert lives(console)

@@ -1,0 +1,329 @@
+"""What becomes of compile logs, on small ones: links, attempts, damage, secrets, flags."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+from ingest import RunLabels
+from ingest.errors import ProfileError
+from tests.builders.compile_logs import (
+    artifact,
+    call_of_graph,
+    event,
+    graph,
+    line,
+    of,
+    span,
+    trace,
+)
+from tests.command import Command
+
+LOG = "flux_compiled_b2-rank0.compile.log.gz"
+REASON = "0/0: tensor 'x' size mismatch at index 0. expected 1, actual 2"
+Add = Callable[..., duckdb.DuckDBPyConnection]
+CALLS = "SELECT region_id % 100, compile_id, graph, ordinal FROM compiled_calls ORDER BY 1, 4"
+
+
+@pytest.fixture
+def add(store: ingest.Store, tmp_path: Path) -> Add:
+    """Adds files, by name and content, as a run; returns a connection to its store."""
+
+    def added(labels: RunLabels | None = None, **files: str | bytes) -> duckdb.DuckDBPyConnection:
+        run = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
+        run.mkdir()
+        for name, content in files.items():
+            content = content.encode() if isinstance(content, str) else content
+            (run / name.replace("__", ".")).write_bytes(content)
+        store.add(run, labels)
+        return ingest.connect(store.path)
+
+    return added
+
+
+def test_of_graphs_alike_the_key_or_the_region_tells_which_was_called(add: Add) -> None:
+    log = graph("0/0", "triton_a_0", key="fa") + graph("1/0", "triton_a_0", key="fb")
+    log += graph("2/0", "triton_a_0", key="fb")
+    events = [
+        *call_of_graph(100, "triton_a_0", key="fa"),  # 0, 1
+        *call_of_graph(200, "triton_a_0", key="fb", region="2/0"),  # 2, 3, 4
+        *call_of_graph(300, "triton_a_0", key="fb"),  # 5, 6: 1/0 or 2/0
+        *call_of_graph(400, "triton_b_0", key="fa"),  # 7, 8: not what the code says
+    ]
+    connection = add(compile__log=log, trace__json=trace(*events))
+    assert connection.sql(CALLS).fetchall() == [(0, "0/0", 0, 1), (2, "2/0", 0, 1)]
+    (warnings,) = connection.sql(
+        "SELECT warnings FROM sources WHERE kind = 'compile_log'"
+    ).fetchall()[0]
+    assert warnings == [
+        "2 of 4 calls of compiled graphs in the trace do not agree with the code in the log: "
+        "their kernels are not linked"
+    ]
+
+
+def test_a_kernel_without_an_op_of_its_own_is_linked_by_its_launch(add: Add) -> None:
+    log = graph("0/0", "triton_poi_fused_add_sin_0", "extern_kernels.mm", key="fa")
+    events = [
+        span("Torch-Compiled Region: 0/0", 0, 100),  # 0
+        span("## Call CompiledFxGraph fa ##", 1, 90, "user_annotation"),  # 1
+        span("cuLaunchKernel", 10, 2, "cuda_driver", correlation=1),  # 2
+        span("aten::mm", 20, 10),  # 3
+        span("cudaLaunchKernel", 22, 2, "cuda_runtime", correlation=2),  # 4
+        span("triton_poi_fused_add_sin_0", 30, 5, "kernel", correlation=1, device=0, stream=7),
+        span("sgemm", 40, 5, "kernel", correlation=2, device=0, stream=7),
+    ]
+    connection = add(compile__log=log, trace__json=trace(*events))
+    assert connection.sql(
+        "SELECT event_id % 100, kernel_id % 100, ordinal FROM compiled_calls ORDER BY ordinal"
+    ).fetchall() == [(None, 5, 1), (3, None, 2)]
+
+
+def test_what_an_abandoned_attempt_compiled_is_left_out(add: Add) -> None:
+    log = graph("0/0", "old_0") + graph("0/0", "new_0", attempt=1) + graph("0/0", "backward_0")
+    aten_ops, ops = ["aten.sin.default", "aten.add.Tensor"], ["Tensor.sin", "operator.add"]
+    connection = add(compile__log=log)
+    assert connection.sql(
+        "SELECT graph, kernel, aten_nodes, aten_ops, nodes, ops FROM compiled_kernels ORDER BY 1"
+    ).fetchall() == [
+        (n, kernel, ["sin", "add"], aten_ops, ["y", "z"], ops)
+        for n, kernel in enumerate(["new_0", "backward_0"])
+    ]
+    assert connection.sql(
+        "SELECT position, node, op, file, line, function, code, shape, kernel_ordinal, "
+        "kernel_ordinals FROM compiled_ops WHERE graph = 0 ORDER BY position"
+    ).fetchall() == [
+        (n, node, op, "/home/me/model.py", 3, "forward", "return x.sin() + 1", "f32[5]", 1, [1])
+        for n, (node, op) in enumerate([("y", "Tensor.sin"), ("z", "operator.add")], 1)
+    ]
+
+
+def test_a_graph_break_says_where_and_why(add: Add) -> None:
+    log = event("3/0", "B", "dynamo", 1.7e15) + artifact(
+        "3/0",
+        "dynamo_graph_break_reason",
+        "Graph break in user code at /home/me/model.py:9\n"
+        "Graph Break Reason: Call to `print`\n  Hint: do not\n\nUser code traceback:\n"
+        '  File "/home/me/run.py", line 2, in <module>\n    model(x)\n'
+        '  File "/home/me/model.py", line 9, in forward\n    print(x)\n\n'
+        'Traceback (most recent call last):\n  File "/torch/_dynamo/x.py", line 1, in y\n',
+    )
+    assert add(compile__log=log).sql(
+        "SELECT compile_id, time_ns, reason, frame, stack FROM graph_breaks"
+    ).fetchall() == [
+        (
+            "3/0",
+            1_700_000_000_000_000_000,
+            "Call to `print`\n  Hint: do not",
+            "forward (/home/me/model.py:9)",
+            '  File "/home/me/run.py", line 2, in <module>\n    model(x)\n'
+            '  File "/home/me/model.py", line 9, in forward\n    print(x)',
+        )
+    ]
+
+
+def test_a_graph_of_the_cache_without_provenance_is_told_of(add: Add) -> None:
+    log = of("0/0", {"inductor_post_grad_graph": {}}, "") + of(
+        "0/0", {"inductor_output_code": {}}, "# AOT ID: ['0_inference']"
+    )
+    log += artifact("0/0", "fx_graph_cache_hit", '{"key": "fa"}') + graph("1/0", "a_0", key="fb")
+    connection = add(compile__log=log)
+    assert connection.sql("SELECT warnings FROM sources").fetchall() == [
+        (
+            [
+                "1 of 2 graphs do not say which ops their kernels compute: log them with "
+                "INDUCTOR_PROVENANCE=1 and a fresh cache"
+            ],
+        )
+    ]
+    assert connection.sql("SELECT compile_id, cache FROM compilations ORDER BY 1").fetchall() == [
+        ("0/0", "hit"),
+        ("1/0", "miss"),
+    ]
+
+
+def test_a_directory_of_torchs_logs_is_a_run_of_its_ranks(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    directory = tmp_path / "TORCH_TRACE"
+    directory.mkdir()
+    for rank in (0, 1):
+        log = event("0/0", "B", "dynamo", 1e15) + event("0/0", "E", "dynamo", 1e15 + 1 + rank)
+        (directory / f"dedicated_log_torch_trace_rank_{rank}_x{7 - rank}.log").write_text(log)
+    other = line({"compilation_metrics": {}, "rank": 2, "frame_id": 4, "frame_compile_id": 1})
+    (directory / "dedicated_log_torch_trace_zzz.log").write_text(other)
+    store.add(directory)
+    connection = ingest.connect(store.path)
+    assert connection.sql(
+        "SELECT rank, compile_id, recompile, dur_ns FROM compilations ORDER BY rank"
+    ).fetchall() == [(0, "0/0", False, 1000), (1, "0/0", False, 2000), (2, "4/1", True, None)]
+    assert connection.sql("SELECT DISTINCT status FROM sources").fetchall() == [("ok",)]
+
+
+def test_a_log_without_a_rank_is_of_the_rank_whose_trace_shows_its_process(add: Add) -> None:
+    events = call_of_graph(100, "triton_a_0", key="fa")
+    other = json.dumps(
+        {**json.loads(trace(span("aten::mm", 0, 1))), "distributedInfo": {"rank": 0}}
+    )
+    traced = json.dumps({**json.loads(trace(*events)), "distributedInfo": {"rank": 3}})
+    connection = add(
+        a__log=graph("0/0", "triton_a_0", key="fa"),
+        rank0__trace__json=other.replace('"pid": 1', '"pid": 2'),
+        rank3__trace__json=traced,
+    )
+    assert connection.sql("SELECT rank, ordinal FROM compiled_calls").fetchall() == [(3, 1)]
+    assert connection.sql(
+        "SELECT rank, meta::VARCHAR FROM sources WHERE kind = 'compile_log'"
+    ).fetchall() == [(3, '{"pid": "1"}')]
+
+
+def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
+    log = (
+        line({"str": ["/home/me/model.py", 0]})
+        + "V0101 00:00:00.000000 7 torch/some.py:1] {broken\n"
+        + "\tof nothing\nnot a record\n"
+        + event("0/0", "E", "never begun", 1e15)
+        + event("0/0", "B", "dynamo", 1e15)
+        + event("0/0", "B", "never ended", 1e15 + 1)
+        + event("0/0", "E", "dynamo", 1e15 + 9)
+        + of("0/0", {"chromium_event": {}}, "{")
+        + of("0/0", {"of a later torch": [1]}, "whatever")
+        + of("0/0", {"dynamo_start": {"stack": [{"filename": 0, "line": 1, "name": "f"}, 5]}})
+        + artifact("0/0", "inductor_provenance_tracking_node_mappings", "[1]")
+        + of(
+            "0/0", {"compilation_metrics": {"co_name": "f", "start_time_us": 1e300, "x": "\ud800"}}
+        )
+    )
+    connection = add(compile__log=log)
+    assert connection.sql("SELECT status, events, dropped FROM sources").fetchall() == [
+        (
+            "ok",
+            10,
+            {
+                "line that is no record": 2,
+                "phase that cannot be read": 1,
+                "phase without a begin": 1,
+                "phase without an end": 1,
+                "provenance that cannot be read": 1,
+            },
+        )
+    ]
+    assert connection.sql(
+        "SELECT compile_id, frame, dur_ns, stack FROM compilations"
+    ).fetchall() == [("0/0", "f", 9000, '  File "/home/me/model.py", line 1, in f')]
+
+
+def test_a_log_that_breaks_off_keeps_what_is_whole(samples: Path, add: Add) -> None:
+    packed = (samples / "compile" / LOG).read_bytes()
+    connection = add(cut__log__gz=packed[: len(packed) // 2])
+    status, warnings = connection.sql("SELECT status, warnings FROM sources").fetchall()[0]
+    assert status == "truncated"
+    assert warnings[0].startswith("the log breaks off: the compressed stream ends after")
+    assert connection.sql(
+        "SELECT compile_id, graph_ops FROM compilations ORDER BY 1"
+    ).fetchall() == [
+        ("0/0", 307),
+        ("0/1", None),
+    ]
+    assert connection.sql(
+        "SELECT count(*) FROM compiled_kernels WHERE compile_id = '0/0'"
+    ).fetchall() == [(55,)]
+
+
+@pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.85, 0.99])
+def test_a_log_cut_anywhere_is_read_as_far_as_it_goes(add: Add, part: float) -> None:
+    log = event("0/0", "B", "dynamo", 1e15) + graph("0/0", "a_0", key="f") + line({"str": ["x", 1]})
+    cut = int(len(log) * part)
+    while log[cut - 1] == "\n":
+        cut -= 1
+    connection = add(compile__log=log[:cut])
+    assert connection.sql("SELECT status FROM sources").fetchall() == [("truncated",)]
+
+
+def test_a_log_of_which_nothing_is_whole_is_refused_in_one_line(add: Add) -> None:
+    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no record of a compile log$"):
+        add(compile__log='V0101 00:00:00.000000 7 torch/some.py:1] {"str": [\n\t\n')
+
+
+def test_the_log_is_believed_before_run_json_and_that_before_the_trace(add: Add) -> None:
+    said = [
+        {"compile_id": "0/0", "reason": "of run.json", "started_at_ns": 10**18, "seconds": 1},
+        {"compile_id": "0/1", "reason": "of run.json", "started_at_ns": 10**18, "seconds": 2},
+        {"compile_id": None},
+        7,
+    ]
+    files = {
+        "compile__log": artifact("0/1", "recompile_reasons", "of the log"),
+        "run__json": json.dumps({"compilation": {"compilations": said}}),
+        "rank0__json": json.dumps({"rank": 0, "compilation": {"compilations": said}}),
+        "trace__json": trace(span("Torch-Compiled Region: 0/1", 0, 1))
+        .replace("0/1", "0/1")
+        .replace("]", "," + json.dumps(span("Torch-Compiled Region: 0/2", 5, 1)) + "]"),
+    }
+    connection = add(**files)
+    assert connection.sql(
+        "SELECT compile_id, evidence, reason, dur_ns, in_measured_step FROM compilations ORDER BY 1"
+    ).fetchall() == [
+        ("0/0", "run_json", "of run.json", 10**9, False),
+        ("0/1", "log", "of the log", None, None),
+        ("0/2", "trace", None, None, False),
+    ]
+
+
+def test_a_compilation_in_a_step_is_measured_and_one_between_steps_is_not(add: Add) -> None:
+    at_us = 1e15
+    log = "".join(
+        event(name, kind, "dynamo", at_us + moment)
+        for name, begin, end in (("0/0", 0, 5), ("0/1", 15, 25), ("1/1", 32, 38), ("2/1", 38, 41))
+        for kind, moment in (("B", begin), ("E", end))
+    )
+    steps = [span("ProfilerStep#1", at_us + 20, 10, "user_annotation")]
+    steps.append(span("ProfilerStep#2", at_us + 40, 10, "user_annotation"))
+    connection = add(compile__log=log, trace__json=trace(*steps, span("aten::mm", at_us, 90)))
+    assert connection.sql(
+        "SELECT compile_id, in_measured_step FROM compilations ORDER BY start_ns"
+    ).fetchall() == [("0/0", False), ("0/1", True), ("1/1", False), ("2/1", True)]
+    assert connection.sql("SELECT compilations, recompiles FROM run_overview").fetchall() == [
+        (2, 2)
+    ]
+
+
+def test_a_run_that_recompiled_while_it_was_measured_is_flagged_where_it_is_shown(
+    add: Add, command: Command
+) -> None:
+    log = "".join(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 15)))
+    log += artifact("0/1", "recompile_reasons", REASON)
+    add(compile__log=log, trace__json=trace(span("aten::mm", 1e15, 50)))
+
+    heading, _, run = command("list").out.split("\n")[1:4]
+    place = heading.index("recompiles") + len("recompiles")
+    assert run[:place].split()[-1] == "1"
+    run_id = run.split()[0]
+    warning = f"warning: {run_id} recompiled once while it was measured, in 0.000 s: {REASON}\n"
+    for name in ("show", "top"):
+        assert warning in command(name, run_id).err
+    assert REASON in command("show", run_id).out
+
+
+def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
+    token = "hf_" + "a1B2" * 8
+    log = graph("0/0", "a_0") + artifact(
+        "0/0", "recompile_reasons", f"0/0: {token} in /home/me/x.py"
+    )
+    log = log.replace("return x.sin() + 1", f"return x.sin() + f('{token}')")
+    frame = {"co_name": "f", "co_filename": "/home/me/lib/site-packages/pack/age.py"}
+    log += of("0/0", {"compilation_metrics": frame})
+    everything = (
+        "SELECT string_agg(k::VARCHAR || o::VARCHAR || c::VARCHAR) "
+        "FROM compiled_kernels AS k, compiled_ops AS o, compilations AS c"
+    )
+    connection = add(RunLabels(redact_paths=True), compile__log=log)
+    (said,) = connection.sql(everything).fetchall()[0]
+    assert token not in said
+    assert "/home/me" not in said
+    assert connection.sql("SELECT frame, reason FROM compilations").fetchall() == [
+        ("f (pack/age.py)", "0/0: [redacted] in x.py")
+    ]
+    assert connection.sql("SELECT DISTINCT file FROM compiled_ops").fetchall() == [("model.py",)]

@@ -1,0 +1,292 @@
+"""Files as they occur: whatever way a trace is printed or damaged, its events are the same."""
+
+import gzip
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from ingest.errors import ProfileError
+from tests.builders.events import op
+
+ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
+EVENTS = [
+    op(
+        ODD_NAME,
+        1.5,
+        4.25,
+        args={"list": [{"a": 1}, {"b": 2}, {"c": 3}], "traceEvents": [{"d": 4}]},
+    ),
+    op("short", 2, 1),
+    {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
+    op("last", 7, 1, args={"end": [{"e": 5}]}),
+]
+EXPECTED = [(ODD_NAME, 1500, 4250), ("short", 2000, 1000), ("last", 7000, 1000)]
+AROUND = {
+    "before": {"schemaVersion": 1, "deviceProperties": [{"name": "GPU"}, {"name": "GPU"}]},
+    "after": {"traceName": "t", "more": [{"f": 6}, {"g": 7}, {"h": 8}]},
+}
+
+
+def printed(indent: int | None, separators: tuple[str, str] | None = None) -> str:
+    whole = {**AROUND["before"], "traceEvents": EVENTS, **AROUND["after"]}
+    return json.dumps(whole, indent=indent, separators=separators)
+
+
+PRINTED = {
+    "compact": printed(None, (",", ":")),
+    "spaced": printed(None),
+    "indented by 1": printed(1),
+    "indented by 8": printed(8),
+    "spaces around commas": printed(None, (" , ", " : ")),
+    "bare array": json.dumps(EVENTS),
+    "bare array with white space": f" \n[ {json.dumps(EVENTS)[1:-1]} ]\n\n",
+    "trailing comma": json.dumps(EVENTS)[:-1] + ",]",
+    "garbage after the end": printed(None) + "\n-- ",
+    "cut before the closing brackets": printed(None).partition('], "traceName"')[0],
+}
+
+
+@pytest.mark.parametrize("form", PRINTED)
+def test_every_way_of_printing_gives_the_same_rows(form: str, traces: Any) -> None:
+    rows = traces.add(PRINTED[form]).sql(
+        "SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns"
+    )
+    assert rows.fetchall() == EXPECTED
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2, 7, 64, 1000])
+def test_events_are_whole_wherever_a_block_ends(
+    block_bytes: int, traces: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", block_bytes)
+    connection = traces.add(printed(1))
+    rows = connection.sql("SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns")
+    assert rows.fetchall() == EXPECTED
+    meta = json.loads(connection.sql("SELECT meta FROM sources").fetchall()[0][0])
+    assert meta == {**AROUND["before"], **AROUND["after"]}
+
+
+@pytest.mark.parametrize("count", [2, 70, 300])
+def test_lists_of_objects_in_arguments_end_no_array(count: int, traces: Any) -> None:
+    objects = [{"ph": i, "a": {}} for i in range(count)]
+    events = [
+        op("first", 1, 1, args={"list": objects, "z": 1}),
+        op("last", 3, 1, args={"l": objects}),
+    ]
+    connection = traces.add(events, baseTimeNanoseconds=10**18)
+    assert connection.sql("SELECT name, start_ns FROM events ORDER BY start_ns").fetchall() == [
+        ("first", 10**18 + 1000),
+        ("last", 10**18 + 3000),
+    ]
+    assert connection.sql("SELECT status, events FROM sources").fetchall() == [("ok", 2)]
+
+
+def test_a_missing_comma_loses_nothing(traces: Any) -> None:
+    a, b, c, d = (json.dumps(op(name, i, 1)) for i, name in enumerate("abcd"))
+    connection = traces.add(f'{{"traceEvents": [{a} {b}, {c}{d}]}}')
+    assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
+        *zip("abcd", strict=True)
+    ]
+    assert connection.sql("SELECT count(DISTINCT event_id) FROM events").fetchall() == [(4,)]
+    assert connection.sql("SELECT events, complete FROM sources").fetchall() == [(4, 4)]
+
+
+@pytest.mark.parametrize("number", ["1712195495521130028", "1e300", '"abc"', "null", "[1]", "9e15"])
+def test_numbers_that_are_no_times_are_counted(number: str, traces: Any) -> None:
+    good = json.dumps(op("good", 1, 1))
+    bad_ts = json.dumps(op("bad", 77, 1)).replace("77", number)
+    bad_dur = json.dumps(op("bad", 1, 77)).replace("77", number)
+    connection = traces.add(f"[{bad_ts}, {good}, {bad_dur}]")
+    assert connection.sql("SELECT name FROM events").fetchall() == [("good",)]
+    [(counted,)] = connection.sql("SELECT other FROM sources").fetchall()
+    assert sum(counted.values()) == 2
+    kept = connection.sql("SELECT event FROM other_events ORDER BY event_id").fetchall()
+    assert [json.loads(event) for (event,) in kept] == [json.loads(bad_ts), json.loads(bad_dur)]
+
+
+def test_arguments_are_kept_whole(traces: Any) -> None:
+    rows = traces.add(printed(None)).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
+    expected = [event.get("args") for event in EVENTS if event["ph"] == "X"]
+    assert [args and json.loads(args) for (args,) in rows] == expected
+
+
+def test_what_has_no_column_is_in_the_arguments(traces: Any) -> None:
+    events = [
+        {**op("a", 1, 1, args={"b": 2}), "tts": 3, "id": "0x1"},
+        {**op("c", 2, 1), "cname": "good"},
+        {"ph": "f", "bp": "e", "id": 7, "pid": 1, "tid": 1, "ts": 3, "name": "ac2g", "cat": "ac2g"},
+    ]
+    connection = traces.add(events)
+    rows = connection.sql("SELECT args FROM events ORDER BY start_ns").fetchall()
+    assert [json.loads(args) for (args,) in rows] == [
+        {"event": {"tts": 3, "id": "0x1"}, "b": 2},
+        {"event": {"cname": "good"}, "args": None},
+    ]
+    [(event,)] = connection.sql("SELECT event FROM other_events").fetchall()
+    assert json.loads(event) == events[2]
+
+
+@pytest.mark.parametrize(
+    ("ts", "base", "start_ns"),
+    [
+        # torch ≥ 2.4: relative µs with three decimals, and a base.
+        ("4026146440765.572", 1782967788000000000, 1786993934440765572),
+        # torch 2.2 and 2.3: µs since the epoch with three decimals, more than a double holds.
+        ("1712195495521130.028", 0, 1712195495521130028),
+        ("1712195495521130.999", 0, 1712195495521130999),
+        # Before: whole µs since the epoch.
+        ("1623142624633484", 0, 1623142624633484000),
+        # Strings, as some writers have them.
+        ('"1712195495521130.028"', 0, 1712195495521130028),
+        ("-12.5", 1_000_000, 987_500),
+    ],
+)
+def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces: Any) -> None:
+    event = json.dumps(op("op", 0, 1.003)).replace('"ts": 0', f'"args": {{"ts": 5}}, "ts": {ts}')
+    connection = traces.add(f'{{"baseTimeNanoseconds": {base}, "traceEvents": [{event}]}}')
+    assert connection.sql("SELECT start_ns, dur_ns FROM events").fetchall() == [(start_ns, 1003)]
+
+
+def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: Path) -> None:
+    path = samples / "traces" / "mi300_resnet_ddp_rank0.json.gz"
+    trace = json.loads(gzip.decompress(path.read_bytes()), parse_float=Decimal)
+    base = trace["baseTimeNanoseconds"]
+    expected = sorted(
+        (base + int(Decimal(e["ts"]) * 1000), int(Decimal(e["dur"]) * 1000), e["name"])
+        for e in trace["traceEvents"]
+        if e["ph"] == "X"
+    )
+    rows = store_of_samples.sql(
+        "SELECT start_ns, dur_ns, name FROM events SEMI JOIN "
+        "(FROM runs WHERE name = 'mi300_resnet_ddp_rank0') USING (run_id) ORDER BY ALL"
+    )
+    assert rows.fetchall() == expected
+
+
+def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
+    text = printed(None)
+    cut = text[: text.index('"last"') + 3]
+    row = traces.add(cut).sql("SELECT status, events, complete, warnings FROM sources").fetchall()
+    [(status, events, complete, warnings)] = row
+    assert (status, events, complete) == ("truncated", 3, 2)
+    lost = len(cut) - cut.rindex('{"ph": "X"')
+    assert warnings == [
+        f"the file ends inside traceEvents: {lost} bytes after the last whole event were lost"
+    ]
+
+
+def test_a_compressed_file_cut_short_keeps_what_can_be_inflated(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
+    path = tmp_path / "cut.json.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    [source] = store.add(path).sources
+    assert source.status == "truncated"
+    assert 2000 < source.complete < 4811
+
+
+def test_a_damaged_compressed_file_keeps_what_comes_before(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    damaged = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
+    middle = len(damaged) // 2
+    damaged[middle : middle + 100] = bytes(100)
+    path = tmp_path / "damaged.json.gz"
+    path.write_bytes(damaged)
+    [source] = store.add(path).sources
+    assert source.status == "truncated"
+    assert "damaged" in source.warnings[0]
+    assert source.complete > 1000
+
+
+def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
+    broken = json.dumps(EVENTS).replace('"short"', "sh")
+    connection = traces.add(broken)
+    assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
+        (ODD_NAME,),
+        ("last",),
+    ]
+    [(other, dropped, warnings)] = connection.sql(
+        "SELECT other, dropped, warnings FROM sources"
+    ).fetchall()
+    assert (other, dropped) == ({"phase M": 1}, {"not valid JSON": 1})
+    offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": sh')
+    assert warnings == [
+        f"1 piece of traceEvents left out: not valid JSON, the first at byte {offset:,}"
+    ]
+
+
+def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(traces: Any) -> None:
+    broken = json.dumps(EVENTS, indent=1).replace('"short"', '"sh"o\trt \\\\" \\""')
+    connection = traces.add(broken)
+    assert connection.sql("SELECT name FROM events WHERE start_ns = 2000").fetchall() == [
+        ('sh"o rt \\" "',)
+    ]
+    assert connection.sql("SELECT events, dropped, warnings FROM sources").fetchall() == [
+        (4, {}, ["1 event repaired: quotes in its name were not escaped"])
+    ]
+
+
+def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
+    events = [
+        op("good", 1, 1),
+        {"ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "no ts", "dur": 1, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "null dur", "ts": 1, "dur": None, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "negative", "ts": 1, "dur": -1, "pid": 1, "tid": 1},
+    ]
+    rows = traces.add(events).sql("SELECT events, complete, other FROM sources").fetchall()
+    reasons = ["a name", "a valid ts", "a valid dur"]
+    counted = {f"complete event without {reason}": 1 for reason in reasons}
+    assert rows == [(5, 1, {**counted, "complete event with a negative dur": 1})]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "empty file"),
+        (gzip.compress(b"", mtime=0), "empty file"),
+        (
+            gzip.compress(b"{}" * 99, mtime=0)[:15],
+            "the compressed stream ends after 15 bytes, before any",
+        ),
+        (b"{}", "no traceEvents: not a profiler trace"),
+        (b'{"schemaVersion": 1, "dev', "not valid JSON: Unterminated string"),
+        (b"hello", "neither a JSON object nor an array: not a profiler trace"),
+        (b'{"a": "' + b"a" * (17 << 20) + b'", "traceEvents": []}', "no traceEvents in its first"),
+        (b'{"a": "traceEvents"}', "no traceEvents array: not a profiler trace"),
+        (b"\x80\x04\x95", "the file ends after 3 bytes, inside the pickle"),
+        (b"[[1, 2, 3]]", "row 0 is not of four integers: no raw memory timeline"),
+        (gzip.compress(b"hello", mtime=0), "not a profiler trace"),
+    ],
+)
+def test_what_is_no_trace_is_refused_by_name(
+    content: bytes, complaint: str, store: ingest.Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad file.json"
+    path.write_bytes(content)
+    with pytest.raises(ProfileError) as refusal:
+        store.add(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert complaint in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert store.run_ids() == []
+    assert not list(store.path.glob(".work-*"))
+
+
+@pytest.mark.parametrize("name", ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"])
+def test_malformed_files_of_torch_itself_are_read(
+    name: str, samples: Path, store: ingest.Store
+) -> None:
+    path = samples / "malformed" / f"{name}.json"
+    [source] = store.add(path).sources
+    assert source.status == "ok"
+    assert source.complete > 0
+    assert source.events == source.complete + sum(source.other.values())
+    assert source.dropped == {}
+    assert "baseTimeNanoseconds" in source.metadata

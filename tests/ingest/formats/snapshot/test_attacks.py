@@ -1,0 +1,444 @@
+"""Hostile snapshots: nothing of them runs, and they are refused in bounded time and memory."""
+
+import contextlib
+import gzip
+import os
+import pickle
+import random
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.errors import IngestError, ProfileError
+from ingest.formats.snapshot import records, stacks
+from ingest.formats.snapshot.pickle import bulk_reader, machine
+from ingest.formats.snapshot.reader import MemorySnapshot
+from ingest.formats.snapshot.stacks import Stacks
+from tests.builders.snapshots import block, event, frame, many, segment
+from tests.samples import SNAPSHOTS
+
+Read = Callable[[bytes], int]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """How many events the reader finds in a file of this content."""
+    path = tmp_path / "s.pickle"
+
+    def count(content: bytes) -> int:
+        path.write_bytes(content)
+        return sum(batch.num_rows for batch in MemorySnapshot(path, Stacks()).events())
+
+    return count
+
+
+def text(value: str) -> bytes:
+    raw = value.encode()
+    return b"\x8c" + bytes([len(raw)]) + raw
+
+
+def events(inside: bytes) -> bytes:
+    """A snapshot with this in the midst of its events."""
+    whole = [event("alloc", i, i, frames=[frame(1)]) for i in range(50)]
+    content = pickle.dumps({"device_traces": [whole]}, 4)
+    place = content.index(b"}\x94(", len(content) // 2)
+    return content[:place] + inside + content[place:]
+
+
+class Runs:
+    def __init__(self, made: Path) -> None:
+        self.made = made
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.made),)
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+@pytest.mark.parametrize("where", ["alone", "event", "segment", "setting", "frame", "top"])
+def test_a_pickle_that_runs_code_runs_none(
+    where: str, protocol: int, read: Read, tmp_path: Path
+) -> None:
+    made = tmp_path / "made"
+    evil = Runs(made)
+    content = pickle.dumps(
+        {
+            "alone": evil,
+            "event": {"device_traces": [[event("alloc", 1, 1), evil]]},
+            "segment": {"segments": [segment(1, [block(1)], frames=evil)]},
+            "setting": {"segments": [], "allocator_settings": {"a": evil}},
+            "frame": {"device_traces": [[event("alloc", 1, 1, frames=[frame(fx=evil)])]]},
+            "top": {"segments": [], "more": [evil]},
+        }[where],
+        protocol,
+    )
+    with pytest.raises(
+        ProfileError, match=r"byte [\d,]+ of the pickle: (STACK_)?GLOBAL of posix.m"
+    ):
+        read(content)
+    assert not made.exists()
+    pickle.loads(content)  # and it would have
+    assert made.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("GLOBAL of os.system", b"cos\nsystem\n"),
+        ("STACK_GLOBAL of os.system", text("os") + text("system") + b"\x93"),
+        ("INST of os.system", b"(" + text("true") + b"ios\nsystem\n"),
+        ("OBJ", b"(" + text("os") + b"o"),
+        ("NEWOBJ", b"))\x81"),
+        ("NEWOBJ_EX", b"))}\x92"),
+        ("REDUCE", text("os") + text("true") + b"\x85R"),
+        ("BUILD", b"}}b"),
+        ("EXT1", b"\x82\x01"),
+        ("EXT2", b"\x83\x01\x01"),
+        ("EXT4", b"\x84\x01\x01\x01\x01"),
+        ("PERSID", b"Pfile\n"),
+        ("BINPERSID", text("file") + b"Q"),
+        ("NEXT_BUFFER", b"\x97"),
+        ("READONLY_BUFFER", b"\x98"),
+        ("BYTEARRAY8", b"\x96" + struct.pack("<Q", 1 << 40)),
+        ("BINBYTES8", b"\x8e" + struct.pack("<Q", 1 << 40)),
+        ("SHORT_BINBYTES", b"C\x01a"),
+        ("EMPTY_SET", b"\x8f"),
+        ("FROZENSET", b"(\x91"),
+        ("POP", b"N0"),
+        ("POP_MARK", b"(1"),
+        ("DUP", b"N2"),
+        ("no instruction of a pickle: 0xff", b"\xff"),
+    ],
+)
+@pytest.mark.parametrize("around", [lambda code: b"\x80\x04" + code + b".", events])
+def test_instructions_of_no_plain_data(
+    name: str, code: bytes, around: Callable[[bytes], bytes], read: Read
+) -> None:
+    with pytest.raises(ProfileError, match=r"byte [\d,]+ of the pickle: " + name):
+        read(around(code))
+
+
+@pytest.mark.parametrize(
+    ("why", "code"),
+    [
+        ("nested more than", b"(" * 200_000),
+        ("nested more than", b"](" * 200_000),
+        ("ends with 200000 values", b"]" * 200_000 + b"."),
+        ("ends with 2 values", b"]" * 200_000 + b"a" * 199_999 + b"}."),
+        ("keeps a value under number 4,294,967,295", b"]r\xff\xff\xff\xff"),
+        ("keeps a value under number 255", b"]q\xff"),
+        ("nothing was kept under number 4,294,967,295", b"j\xff\xff\xff\xff"),
+        ("nothing was kept under number 7", b"h\x07"),
+        ("a length of 1,099,511,627,776", b"\x8d" + struct.pack("<Q", 1 << 40)),
+        ("a length of 4,294,967,295", b"X\xff\xff\xff\xff"),
+        ("a length of 4,294,967,295", b"\x8b\xff\xff\xff\xff"),
+        ("a length of 18,446,744,073,709,551,615", b"\x95" + b"\xff" * 8),
+        ("the file ends after", b"\x8d" + struct.pack("<Q", 1 << 20)),
+        ("the file ends after", b"X\x05\x00\x00\x00abcd"),
+        ("the file ends after", b"\x8c\x05abcd"),
+        ("the file ends after", b"\x8a\x05abcd"),
+        ("the file ends after", b"J\x01"),
+        ("protocol 77", b"\x80\x4d"),
+        ("a list as a key", b"}]]s."),
+        ("a dict as a key", b"}(}]u."),
+        ("a tuple as a key", b"}(" + b")" + b"\x85" * 100_000 + b"Nu."),
+        ("cannot set keys of a list", b"](KKKKu."),
+        ("cannot add items to a dict", b"}(KKKKe."),
+        ("a key without a value", b"}(K\x01K\x01K\x01u."),
+        ("nothing to work on", b"a"),
+        ("nothing to work on", b"](a"),
+        ("nothing to work on", b"]](s"),
+        ("nothing to work on", b"\x87"),
+        ("no mark to go back to", b"u"),
+        ("no mark to go back to", b"t"),
+        ("nothing to work on", b"(e"),
+        ("nothing to work on", b"]((e"),
+        ("no value to keep", b"\x94"),
+        ("ends with 0 values", b"."),
+        ("ends with 1 values", b"(]."),
+    ],
+)
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_pickles_that_are_none(why: str, code: bytes, protocol: int, read: Read) -> None:
+    with pytest.raises(ProfileError, match=why):
+        read(bytes([0x80, protocol]) + code)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"\x80", b"PK\x03\x04" * 50, b"\x1f\x8b", b"(lp0\n."]
+)
+def test_files_that_are_no_pickles(content: bytes, read: Read) -> None:
+    with pytest.raises(ProfileError):
+        read(content)
+
+
+def doubled(make: Callable[[Any], Any], depth: int = 60) -> Any:
+    value: Any = make(1)
+    for _ in range(depth):
+        value = make(value)
+    return value
+
+
+@pytest.mark.parametrize("make", [lambda x: (x, x), lambda x: [x, x], lambda x: {"a": x, "b": x}])
+@pytest.mark.parametrize(
+    ("place", "around"),
+    [
+        (r"device_traces\[0\]\[0\]", lambda x: {"device_traces": [[event("a", 1, 1, new=x)]]}),
+        (r"user_metadata", lambda x: {"device_traces": [[event("a", 1, 1, user_metadata=x)]]}),
+        (r"frames", lambda x: {"device_traces": [[event("a", 1, 1, frames=x)]]}),
+        (
+            r"frames\[0\]",
+            lambda x: {"device_traces": [[event("a", 1, 1, frames=[frame(1, fx=x)])]]},
+        ),
+        (r"pool_id", lambda x: {"device_traces": [[event("a", 1, 1, pool_id=x)]]}),
+        (r"allocator_settings", lambda x: {"segments": [], "allocator_settings": {"a": x}}),
+        (r"segments", lambda x: {"segments": x}),
+    ],
+)
+def test_values_that_grow_when_they_are_written_out(
+    place: str, around: Any, make: Any, read: Read
+) -> None:
+    for protocol in (2, 4):
+        with pytest.raises(ProfileError, match=place):
+            read(pickle.dumps(around(doubled(make)), protocol))
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_lists_that_contain_themselves(protocol: int, read: Read) -> None:
+    inner: list[Any] = []
+    inner.append(inner)
+    for snapshot in (
+        {"device_traces": [[event("a", 1, 1, new=inner)]]},
+        {"device_traces": [[event("a", 1, 1, frames=inner)]]},
+        {"device_traces": inner},
+        {"device_traces": [inner]},
+        {"segments": inner},
+        {"segments": [], "allocator_settings": {"a": inner}},
+        inner,
+    ):
+        with pytest.raises(ProfileError):
+            read(pickle.dumps(snapshot, protocol))
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize(
+    "code", [b"}", b"]", b"]\x94", b")\x94", b"K\x01", b"\x8a\x09" + b"\x01" * 9]
+)
+def test_bombs_are_bounded(code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
+    bomb = b"\x80\x04" + code * ((3 << 20) // len(code))
+    for content in (bomb, events(b"}\x94(" + bomb[2:])):
+        with pytest.raises(ProfileError, match=r"more than 8 MiB of values|the file ends"):
+            read(content)
+    with pytest.raises(ProfileError, match=r"inflates to more than 200 times|more than 8 MiB"):
+        read(gzip.compress(b"\x80\x04" + code * ((66 << 20) // len(code)), 9))
+
+
+LIST = b"](" + b"N" * 300_000 + b"e"
+HUGE = "x" * 100_000
+ONE_HASH = b"".join(b"\x8a\x0a" + (n * (2**61 - 1)).to_bytes(10, "little") for n in range(100_000))
+OOM = b"}(" + text("action") + text("oom") + b"u"
+TRACE = b"\x80\x04}(" + text("device_traces") + b"]("
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize(
+    ("why", "content"),
+    [
+        ("over and over", events(b"}\x94(" + text("x") + LIST + b"\x94" * 300_000 + b"u")),
+        ("more than 4,096 lists", TRACE + (b"](" + OOM + b"e") * 9000 + b"eu."),
+        ("more than 4,096 lists", TRACE + b"]" * 300_000 + b"eu."),
+        ("not all of which are strings", b"\x80\x04}(" + ONE_HASH + b"u."),
+    ],
+)
+def test_what_would_take_for_ever_is_refused(why: str, content: bytes, read: Read) -> None:
+    with pytest.raises(ProfileError, match=why):
+        read(content)
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize("key", ["user_metadata", "action", "novel"])
+def test_shared_strings_are_not_written_out_without_a_limit(
+    key: str, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "MAX_COLUMN_CHARACTERS", 10 << 20)
+    rows = [{**event("alloc", i, i), key: HUGE} for i in range(5000)]
+    with pytest.raises(ProfileError, match="more than 10,485,760 characters"):
+        read(pickle.dumps({"device_traces": [rows]}, 4))
+    with pytest.raises(ProfileError, match="1,048,576 characters"):
+        read(pickle.dumps({"device_traces": [[event("a", 1, 1, novel=[HUGE] * 20)]]}, 4))
+
+
+@pytest.mark.bounded
+def test_shared_strings_of_frames_have_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "MAX_CHARACTERS", 10 << 20)
+    frames = [{"name": HUGE, "filename": HUGE, "line": n} for n in range(1000)]
+    with pytest.raises(ProfileError, match="more than 10,485,760 characters"):
+        read(pickle.dumps({"device_traces": [[event("a", 1, 1, frames=frames)]]}, 4))
+
+
+@pytest.mark.bounded
+def test_strings_that_are_kept_have_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
+    rows = [event("alloc", i, i, user_metadata=f"{i:01000}") for i in range(30_000)]
+    with pytest.raises(ProfileError, match="more than 8 MiB of values"):
+        read(pickle.dumps({"device_traces": [rows]}, 4))
+
+
+@pytest.mark.bounded
+def test_a_long_list_that_many_share_is_looked_at_once(read: Read) -> None:
+    frames = [frame(1)] * 100_000
+    rows = [event("alloc", i, i, frames=frames, novel=1) for i in range(5000)]
+    blocks = [{**block(512 * i), "frames": frames} for i in range(5000)]
+    content = {"device_traces": [rows], "segments": [segment(0, blocks)]}
+    assert read(pickle.dumps(content, 4)) == 5000
+
+
+def test_keys_and_lists_that_come_twice(read: Read) -> None:
+    rows = pickle.dumps([event("alloc", i, i) for i in range(2000)], 4)
+    trace = rows[rows.index(b"](") if b"](" in rows else rows.index(b"]\x94(") : -1]
+    again = b"\x80\x04}" + (text("device_traces") + b"]" + trace + b"as") * 2 + b"."
+    with pytest.raises(ProfileError, match=r"a second list for device_traces\[0\]"):
+        read(again)
+    shared = event("alloc", 1, 1)
+    with pytest.raises(ProfileError, match="an item that stands elsewhere already, not a dict"):
+        read(pickle.dumps({"device_traces": [[shared, event("free", 1, 1), shared]]}, 4))
+    with pytest.raises(ProfileError, match=r"segments\[0\].device: out of range"):
+        read(pickle.dumps([segment(0, [], device=1 << 31)]))
+
+
+def test_the_size_of_a_pickle_is_limited(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = pickle.dumps(many(1, 2000), 4)
+    monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "100000")
+    with pytest.raises(ProfileError, match="allow it more with TRACEHOUSE_MAX_SNAPSHOT_BYTES"):
+        read(content)
+    monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", str(len(content)))
+    assert read(content) == 4000
+    monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "much")
+    with pytest.raises(IngestError, match="must be a number of bytes from 1 on, not much"):
+        read(content)
+
+
+def test_what_follows_the_pickle_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": []}) + b"junk" * 1000)
+    snapshot = MemorySnapshot(path, Stacks())
+    assert list(snapshot.events()) == []
+    assert snapshot.warnings == [
+        ("bytes_after_end", "4,000 bytes after the end of the pickle were not read")
+    ]
+
+
+@pytest.mark.parametrize("name", ["cpp_pickler_protocol2", "trimmed", "train_ctx128"])
+def test_files_that_end_early(name: str, samples: Path, read: Read) -> None:
+    content = (samples / "snapshots" / f"{name}.pickle").read_bytes()
+    step = 997 if len(content) < 10**6 else 997 * 101
+    for size in [*range(0, 300, 7), *range(300, len(content), step), len(content) - 1]:
+        with pytest.raises(ProfileError, match=f"ends after {size:,} bytes|not a pickle"):
+            read(content[:size])
+    with pytest.raises(ProfileError, match="the compressed stream ends after"):
+        read(gzip.compress(content)[:-500])
+
+
+WRONG = ["text", 1.5, [1], {"a": 1}, (1, 2, 3), True]
+INTEGERS = ("addr", "size", "stream", "time_us", "device_free")
+STRINGS = ("action", "compile_context", "user_metadata", "category")
+
+
+@pytest.mark.parametrize("value", [*WRONG, 1 << 70, -(1 << 70)])
+@pytest.mark.parametrize("key", [*INTEGERS, *STRINGS, "pool_id", "frames", "forward_frames"])
+def test_values_of_events_that_do_not_fit(key: str, value: Any, read: Read) -> None:
+    if key in STRINGS and type(value) is str:
+        return
+    rows = [event("alloc", i, i, time_us=i, frames=[frame(1)]) for i in range(5000)]
+    rows[1234][key] = value
+    with pytest.raises(ProfileError, match=rf"device_traces\[0\]\[1234\]\.{key}\b"):
+        read(pickle.dumps({"device_traces": [rows]}, 4))
+
+
+def test_a_place_is_named_with_what_is_wrong(read: Read) -> None:
+    rows = [event("alloc", i, i) for i in range(2000)]
+    rows[1234]["size"] = "x"
+    with pytest.raises(
+        ProfileError, match=r"s\.pickle: device_traces\[0\]\[1234\]\.size: a string, "
+    ):
+        read(pickle.dumps({"device_traces": [rows]}, 4))
+
+
+@pytest.mark.parametrize(
+    ("said", "snapshot"),
+    [
+        (r"device_traces\[0\]\[1\]: no action", [[event("a", 1, 1), {"addr": 1}]]),
+        (r"device_traces\[0\]\[1\]: no addr", [[event("a", 1, 1), {"action": "alloc"}]]),
+        (r"device_traces\[0\]\[0\].addr: out of range", [[event("a", -1, 1)]]),
+        (r"device_traces\[0\]\[0\]: an integer, not a dict", [[5]]),
+        (r"device_traces\[1\]: an integer, not a list", [[], 5]),
+        (r"device_traces: a dict, not a list", {}),
+        (r"device_traces\[0\]\[0\].frames\[0\]: a string", [[event("a", 1, 1, frames=["x"])]]),
+        (
+            r"frames\[0\].line: out of range|is out of range",
+            [[event("a", 1, 1, frames=[frame(-1)])]],
+        ),
+        (r"frames\[0\].name: a list", [[event("a", 1, 1, frames=[frame(name=[1])])]]),
+    ],
+)
+def test_traces_that_do_not_fit(said: str, snapshot: Any, read: Read) -> None:
+    with pytest.raises(ProfileError, match=said):
+        read(pickle.dumps({"device_traces": snapshot}, 4))
+
+
+@pytest.mark.parametrize("key", ["address", "total_size", "blocks"])
+@pytest.mark.parametrize("value", [None, "text", 1 << 70])
+def test_segments_that_do_not_fit(key: str, value: Any, read: Read) -> None:
+    rows = [segment(4096, [block(4096)]), {**segment(8192, [block(8192)]), key: value}]
+    with pytest.raises(ProfileError, match=rf"segments\[1\](: no |\.){key}"):
+        read(pickle.dumps(rows))
+
+
+@pytest.mark.parametrize("key", ["size", "state", "address", "requested_size", "frames"])
+@pytest.mark.parametrize("value", [None, 1.5, -(1 << 70)])
+def test_blocks_that_do_not_fit(key: str, value: Any, read: Read) -> None:
+    content = pickle.dumps(
+        [{**segment(4096, []), "blocks": [block(4096), {**block(5000), key: value}]}]
+    )
+    if value is None and key not in ("size", "state"):
+        assert read(content) == 0
+        return
+    with pytest.raises(ProfileError, match=rf"segments\[0\]\.blocks\[1\](: no |\.){key}"):
+        read(content)
+
+
+@pytest.mark.parametrize("value", [5, "text", None, {}, {"segments": 5}, {"a": []}, [5]])
+def test_values_that_are_no_snapshots(value: Any, read: Read) -> None:
+    with pytest.raises(ProfileError):
+        read(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_damage_of_any_kind_is_said(name: str, samples: Path, read: Read) -> None:
+    content = (samples / "snapshots" / f"{name}.pickle").read_bytes()[:300_000]
+    draw = random.Random(name)
+    for _ in range(25):
+        damaged = bytearray(content)
+        for _ in range(draw.choice([1, 1, 3, 30])):
+            place = draw.randrange(len(damaged))
+            kind = draw.randrange(3)
+            if kind == 0:
+                damaged[place] = draw.randrange(256)
+            elif kind == 1:
+                del damaged[place : place + draw.randrange(40)]
+            else:
+                damaged[place:place] = draw.randbytes(draw.randrange(20))
+        with contextlib.suppress(ProfileError):
+            read(bytes(damaged))
+
+
+def test_layouts_are_not_looked_for_without_end(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[bytes] = []
+    monkeypatch.setattr(bulk_reader, "layout_of", lambda item, memo: looks.append(item))
+    assert read(pickle.dumps({"device_traces": [[event("a", i, 1) for i in range(9000)]]})) == 9000
+    assert 0 < len(looks) < 500

@@ -1,0 +1,176 @@
+"""Run directories: which of their files are read, and the rank of each."""
+
+import gzip
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+import ingest
+from ingest.errors import ProfileError
+from tests.builders.events import op
+
+A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
+BASE = 1_700_000_000_000_000_000
+
+
+def test_a_run_directory_leads_nowhere_else_and_nothing_in_it_blocks(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    run, outside = tmp_path / "run", tmp_path / "outside.json"
+    run.mkdir()
+    outside.write_text(f"[{A}]")
+    (run / "a.json").write_text(f"[{B}]")
+    (run / "b-link-inside.json").symlink_to("a.json")
+    (run / "c-link-out.json").symlink_to(outside)
+    (run / "d-link-nowhere.json").symlink_to("missing.json")
+    os.mkfifo(run / "e-pipe.json")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(run / "f-socket"))
+    sources = store.add(run).sources
+    assert [(s.path.name[0], s.status) for s in sources] == [
+        *zip("abcdef", ("ok", *["skipped"] * 2, "failed", "skipped", "skipped"), strict=True)
+    ]
+    assert sources[1].warnings == ["the same content as a.json"]
+    assert sources[2].warnings == ["a link out of the directory, not followed"]
+    assert sources[4].warnings == sources[5].warnings == ["not a regular file"]
+    assert store.add(run / "c-link-out.json").sources[0].complete == 1  # named by the user
+    with pytest.raises(ProfileError, match="not a regular file"):
+        store.add(run / "e-pipe.json")
+
+
+def test_what_is_odd_about_ranks_is_kept_and_said(store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name, rank, metadata in (
+        ("a", 0, {"baseTimeNanoseconds": BASE}),
+        ("b", 0, {"baseTimeNanoseconds": BASE}),
+        ("c", 3, {"baseTimeNanoseconds": BASE + 10**15}),
+        ("d", None, {}),
+    ):
+        info = {"world_size": 8} | ({} if rank is None else {"rank": rank})
+        trace = {**metadata, "distributedInfo": info, "traceEvents": [op(name)]}
+        (run / f"{name}.json").write_text(json.dumps(trace))
+    sources = store.add(run).sources
+    other_clock = "overlaps in time with no other file of the run: its clock may be another"
+    assert [(s.rank, s.complete, s.warnings) for s in sources] == [
+        (0, 1, ["rank 0 has 2 files", "of 8 ranks there is no file of 2, 4, 5, 6, 7"]),
+        (0, 1, ["rank 0 has 2 files"]),
+        (3, 1, [other_clock]),
+        (
+            1,
+            1,
+            [
+                "says no rank: taken for rank 1",
+                "has no baseTimeNanoseconds, which other files of the run have",
+                other_clock,
+            ],
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("x_rank1.json.gz", b"", "empty file"),
+        (
+            "x_rank1.json.gz",
+            gzip.compress(B.encode(), mtime=0)[:30],
+            "the compressed stream ends after 30",
+        ),
+        ("x_rank1.pt.trace.json", b'{"schemaVersion": 1, "dev', "not valid JSON: Unterminated"),
+        ("x_rank1.json", b"<html>404", "neither a JSON object nor an array"),
+        ("rank1.json", b"", "empty file"),
+    ],
+)
+def test_a_trace_of_which_nothing_is_left_has_failed(
+    name: str, content: bytes, reason: str, store: ingest.Store, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "x_rank0.json").write_text(f"[{A}]")
+    (run / "config.json").write_text('{"lr": 1}')
+    (run / "notes.txt").write_text("")
+    (run / "run.json").write_text("{}")
+    (run / name).write_bytes(content)
+    sources = {source.path.name: source for source in store.add(run).sources}
+    assert sources[name].status == "failed"
+    assert sources[name].warnings[0].startswith(f"{run / name}: {reason}")
+    assert sources["config.json"].warnings == sources["notes.txt"].warnings == ["not a profile"]
+    overview = ingest.connect(store.path).sql("SELECT sources, problems, events FROM run_overview")
+    assert overview.fetchall() == [(1, 1, 1)]
+
+
+def test_a_rank_describes_itself_beside_run_json(store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    said = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
+    (run / "x-rank1.trace.json").write_text(f"[{A}]")
+    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank2.json").write_text("[]")  # a trace, by its content
+    (run / "run.json").write_text("{}")
+    [of_rank, trace, *_] = store.add(run).sources
+    assert (of_rank.kind, of_rank.status, of_rank.warnings) == ("run_json", "ok", [])
+    assert (trace.kind, trace.rank) == ("kineto", 2)
+    [(meta,)] = ingest.connect(store.path).sql("SELECT meta FROM sources LIMIT 1").fetchall()
+    assert json.loads(meta) == {"device_name": "GPU", "token": "[redacted]"}
+
+
+def test_the_same_content_counts_once_in_a_run(store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "a-link.json").symlink_to("b.json")
+    (run / "b.json").write_text(f"[{A}]")
+    (run / "c_rank3.json").write_text(f"[{A}]")
+    sources = store.add(run).sources
+    assert [(source.status, source.warnings) for source in sources] == [
+        ("skipped", ["the same content as b.json"]),
+        ("ok", []),
+        ("skipped", ["the same content as b.json"]),
+    ]
+    overview = ingest.connect(store.path).sql("SELECT sources, ranks, events FROM run_overview")
+    assert overview.fetchall() == [(1, 1, 1)]
+
+
+def test_cycles_of_one_process_are_of_one_rank(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    first, second = store.add(samples / "malformed" / "partial_second_cycle").sources
+    assert first.rank == second.rank == 0
+    assert first.warnings == second.warnings == ["rank 0 has 2 files"]
+    run = tmp_path / "run"
+    run.mkdir()
+    for process in (7, 8):
+        for cycle in (1, 2, 3):
+            name = f"host_{process}.{cycle}000000000000.pt.trace.json"
+            (run / name).write_text(f"[{json.dumps(op(f'{process}', 100 * cycle))}]")
+    sources = store.add(run).sources
+    assert [source.rank for source in sources] == [0, 0, 0, 1, 1, 1]
+    assert not any("clock" in str(source.warnings) for source in sources)
+    worlds = ingest.connect(store.path).sql("SELECT world_size FROM runs ORDER BY ALL")
+    assert worlds.fetchall() == [(1,), (2,)]
+
+
+def test_ranks_come_from_content_then_name_then_place(store: ingest.Store, tmp_path: Path) -> None:
+    event = '{"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}'
+    directory = tmp_path / "ranks"
+    directory.mkdir()
+    for name, rank in (("a.json", 5), ("b_rank-3.json", None), ("c.json", None), ("d.json", None)):
+        info = f'"distributedInfo": {{"rank": {rank}}}, ' if rank is not None else ""
+        (directory / name).write_text(f'{{{info}"traceEvents": [{event}], "n": "{name}"}}')
+    store.add(directory)
+    rows = ingest.connect(store.path).sql("SELECT rank FROM sources ORDER BY source_id").fetchall()
+    assert rows == [(5,), (3,), (2,), (0,)]
+    assert ingest.connect(store.path).sql(
+        "SELECT count(DISTINCT event_id) FROM events"
+    ).fetchall() == [(4,)]
+    warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
+    said = [
+        ["of 6 ranks there is no file of 1, 4"],
+        [],
+        ["says no rank: taken for rank 2"],
+        ["says no rank: taken for rank 0"],
+    ]
+    assert [row for (row,) in warnings.fetchall()] == said

@@ -1,0 +1,177 @@
+"""Depth, parents and self time, against torch's own rule written as a stack."""
+
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.pipeline import nesting
+from tests.builders.events import host, kernel
+
+Span = tuple[int, int, int]  # start, length, lane
+
+
+def stack_rule(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
+    """Depth and parent of each span by number: torch.autograd.profiler_util's _build_tree."""
+    found: dict[int, tuple[int, int | None]] = {}
+    for lane in {span[2] for span in spans}:
+        order = sorted(
+            (start, -(start + length), number)
+            for number, (start, length, on) in enumerate(spans)
+            if on == lane
+        )
+        stack: list[tuple[int, int]] = []  # end, number
+        for start, negative_end, number in order:
+            while stack and (start >= stack[-1][0] or -negative_end > stack[-1][0]):
+                stack.pop()
+            found[number] = (len(stack), stack[-1][1] if stack else None)
+            stack.append((-negative_end, number))
+    return found
+
+
+def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE spans (lane INTEGER, event_id BIGINT, start_ns BIGINT, end_ns BIGINT, "
+            "event_index BIGINT)"
+        )
+        connection.executemany(
+            "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
+            [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
+        )
+        nesting.nest(connection, "spans", "result")
+        rows = connection.sql("SELECT event_id, depth, parent_id FROM result").fetchall()
+    return {number: (depth, parent) for number, depth, parent in rows}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)),
+        min_size=1,
+        max_size=25,
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_any_spans_nest_as_torch_nests_them(spans: list[Span]) -> None:
+    assert nested(spans) == stack_rule(spans)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)),
+        min_size=1,
+        max_size=25,
+    ),
+    st.integers(1, 7),
+)
+@settings(max_examples=300, deadline=None)
+def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> None:
+    numbered = [(lane, start, start + length, n) for n, (start, length, lane) in enumerate(spans)]
+    numbered.sort(key=lambda row: (row[0], row[1], -row[2], row[3]))
+    columns = zip(
+        ("lane", "start_ns", "end_ns", "event_id"), zip(*numbered, strict=True), strict=True
+    )
+    [whole] = pa.table(dict(columns)).combine_chunks().to_batches()
+    batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
+    places = {
+        row["event_id"]: row for batch in nesting.nested(iter(batches)) for row in batch.to_pylist()
+    }
+    expected = stack_rule(spans)
+    assert {n: (row["depth"], row["parent_id"]) for n, row in places.items()} == expected
+    # What is innermost where: each moment of a lane belongs to one span, or to none.
+    for lane in {span[2] for span in spans}:
+        mine = [row for n, row in places.items() if spans[n][2] == lane]
+        covered = {
+            moment
+            for start, length, on in spans
+            for moment in range(start, start + length)
+            if on == lane
+        }
+        assert sum(row["self_ns"] for row in mine) == len(covered)
+        assert min(row["self_ns"] for row in mine) >= 0
+
+
+def test_spans_that_cross_are_siblings() -> None:
+    # A ProfilerStep opens inside a Python frame that ends before it does.
+    frame, step, op, later = (0, 10, 1), (5, 90, 1), (20, 10, 1), (96, 5, 1)
+    assert nested([frame, step, op, later]) == {
+        0: (0, None),
+        1: (0, None),
+        2: (1, 1),
+        3: (0, None),
+    }
+
+
+def test_a_staircase_of_crossing_spans_ends() -> None:
+    stairs = [(i * 2, 3, 1) for i in range(300)]
+    assert set(nested(stairs).values()) == {(0, None)}
+
+
+def test_seven_hundred_levels() -> None:
+    tower = [(i, 2000 - 2 * i, 1) for i in range(700)]
+    found = nested(tower)
+    assert found[699] == (699, 698)
+    assert found == stack_rule(tower)
+
+
+def test_self_times_of_a_thread_add_up_to_its_busy_time(store_of_samples: Any) -> None:
+    threads: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
+    rows = store_of_samples.sql(
+        "SELECT run_id, pid, tid, start_ns, dur_ns, self_ns FROM events WHERE self_ns IS NOT NULL "
+        "ORDER BY start_ns"
+    )
+    for *thread, start, length, own in rows.fetchall():
+        threads.setdefault(tuple(thread), []).append((start, start + length, own))
+    assert len(threads) > 20
+    for thread, events in threads.items():
+        busy, reached = 0, 0
+        for start, end, _ in events:
+            busy += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        assert sum(own for *_, own in events) == busy, thread
+        assert min(own for *_, own in events) >= 0, thread
+
+
+def test_parents_contain_their_children(store_of_samples: Any) -> None:
+    wrong = store_of_samples.sql(
+        """
+        SELECT child.run_id, child.name, parent.name
+        FROM events AS child
+        JOIN events AS parent ON child.run_id = parent.run_id AND child.parent_id = parent.event_id
+        WHERE child.start_ns < parent.start_ns
+            OR child.start_ns + child.dur_ns > parent.start_ns + parent.dur_ns
+            OR child.depth <> parent.depth + 1 OR child.tid <> parent.tid
+        """
+    )
+    assert wrong.fetchall() == []
+
+
+def test_ops_know_their_device_time_and_module(traces: Any) -> None:
+    connection = traces.add(
+        [
+            host("ProfilerStep#3", "user_annotation", 0, 100),
+            host("nn.Module: Linear_0", "python_function", 1, 80),
+            host("aten::linear", "cpu_op", 10, 60, {"Input Dims": [[2, 3], []]}),
+            host("aten::mm", "cpu_op", 20, 30, {"Sequence number": 5}),
+            host("cudaLaunchKernel", "cuda_runtime", 30, 5, {"correlation": 1}),
+            host("cudaLaunchKernel", "cuda_runtime", 55, 5, {"correlation": 2}),
+            kernel("gemm", 40, 9, correlation=1),
+            kernel("bias", 60, 4, correlation=2),
+        ]
+    )
+    rows = connection.sql(
+        "SELECT name, op_depth, self_ns, device_ns, self_device_ns, input_dims, sequence, module, "
+        "step FROM ops ORDER BY start_ns"
+    ).fetchall()
+    assert rows == [
+        ("ProfilerStep#3", 0, 40_000, 13_000, None, None, None, None, 3),
+        ("aten::linear", 1, 30_000, 13_000, 4_000, "[[2,3],[]]", None, "nn.Module: Linear_0", 3),
+        ("aten::mm", 2, 30_000, 9_000, 9_000, None, 5, "nn.Module: Linear_0", 3),
+    ]
+    kernels = connection.sql("SELECT name, op, top_op, step FROM kernels ORDER BY start_ns")
+    assert kernels.fetchall() == [
+        ("gemm", "aten::mm", "aten::linear", 3),
+        ("bias", "aten::linear", "aten::linear", 3),
+    ]

@@ -1,0 +1,195 @@
+"""Secrets that profiles carry along: none of them is anywhere in a store, unless asked for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from ingest.redaction.secrets import redact
+from tests.builders.events import Event, op
+
+TOKEN = "hf_EXAMPLEexampleEXAMPLEexampleEXAMPLE"
+PLANTED = ["hf_" + "a1B2" * 8, "sk-" + "c3D4" * 8, "correct horse battery", "AKIA" + "Q" * 16]
+IN_PLAIN = ["128", "tokenizer of gpt2", "plain"]
+
+
+def x(name: str, ts: int, **args: Any) -> Event:
+    return op(name, ts, args=args)
+
+
+EVENTS = [
+    x(f"login with {PLANTED[0]}", 1),
+    x("call", 2, headers={"Authorization": f"Bearer {PLANTED[1]}"}, tokens="128", kind="plain"),
+    x("connect", 3, settings=[{"db_password": PLANTED[2]}], num_tokens=128),
+    {**x("read", 4), "cat": "python_function", "name": f"f.py(1): {PLANTED[3]}"},
+    {"ph": "i", "name": "note", "ts": 5, "pid": 1, "tid": 1, "args": {"api_key": PLANTED[2]}},
+]
+ARGUMENTS = ["run.py", "--hf-token", PLANTED[2], "--tokens", "128", f"--api-key={PLANTED[1]}"]
+METADATA = {"env": {"HF_TOKEN": PLANTED[0], "CI_KEY": PLANTED[2], "note": "tokenizer of gpt2"}}
+
+
+def all_that_a_store_holds(store: ingest.Store) -> str:
+    """Every value of every table as text, because the bytes of Parquet files are compressed."""
+    with ingest.connect(store.path) as connection:
+        tables = connection.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+        return "\n".join(
+            str(row)
+            for (table,) in tables.fetchall()
+            for row in connection.sql(f"FROM {table}").fetchall()
+        )
+
+
+def all_bytes(store: ingest.Store) -> bytes:
+    return b"".join(path.read_bytes() for path in store.path.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    directory = tmp_path / "run"
+    directory.mkdir()
+    trace = {**METADATA, "traceEvents": EVENTS}
+    (directory / "trace.json").write_text(json.dumps(trace))
+    said = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
+    (directory / "run.json").write_text(json.dumps(said))
+    return directory
+
+
+def test_no_table_holds_a_secret(run: Path, store: ingest.Store) -> None:
+    [warnings] = [s.warnings for s in store.add(run).sources if s.kind == "kineto"]
+    held, stored = all_that_a_store_holds(store), all_bytes(store)
+    for secret in PLANTED:
+        assert secret not in held
+        assert secret.encode() not in stored
+    for value in IN_PLAIN:
+        assert value in held
+    assert "login with [redacted]" in held
+    assert "5 events held what looks like a secret: redacted" in warnings
+
+
+def test_what_is_asked_for_is_kept(run: Path, store: ingest.Store) -> None:
+    store.add(run, ingest.RunLabels(keep_metadata=True))
+    held = all_that_a_store_holds(store)
+    assert all(secret in held for secret in PLANTED)
+
+
+PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'MIIE' * 16}\n{'a1+/' * 9}==\n"
+END = "-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\\n", ""])
+@pytest.mark.parametrize("end", [END, ""])
+def test_a_private_key_is_redacted_whole(newline: str, end: str, traces: Any) -> None:
+    key = (PRIVATE_KEY + end).replace("\n", newline)
+    after = " and on" if end else ""
+    events = [x(f"load {key}{after}", 1), x("b", 2, pem=f"x {key}{after}")]
+    connection = traces.add(events, pem=f"SSH={key}{after}", lines=["a", *key.split("\n")])
+    held = all_that_a_store_holds(traces.store)
+    for part in ("MIIE", "a1+/", "PRIVATE KEY"):
+        assert part not in held
+    names = connection.sql("SELECT name FROM events ORDER BY start_ns LIMIT 1").fetchall()
+    assert names == [(f"load [redacted]{after}",)]
+
+
+def test_labels_given_with_the_command_are_redacted_too(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    labels = {"name": f"try {PLANTED[0]}", "tags": {"wandb_api_key": "v", "tokens": "128"}}
+    file = samples / "traces" / "cpu_only.json.gz"
+    assert store.add(file, ingest.RunLabels(**labels)).run_id.startswith("try-redacted-")
+    with ingest.connect(store.path) as connection:
+        for table in ("runs", "run_overview"):
+            rows = connection.sql(f"SELECT name, tags FROM {table}").fetchall()
+            tags = {"wandb_api_key": "[redacted]", "tokens": "128"}
+            assert rows == [("try [redacted]", tags)]
+    kept = ingest.Store(tmp_path / "kept")
+    kept.add(file, ingest.RunLabels(**labels, keep_metadata=True))
+    assert ingest.connect(kept.path).sql("SELECT tags['wandb_api_key'] FROM runs").fetchall() == [
+        ("v",)
+    ]
+
+
+def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
+    columns = ("cat", "pid", "tid", "id", "name")
+    events = [{**x("a", i), column: PLANTED[0]} for i, column in enumerate(columns)]
+    events += [
+        {**x("a", 7), "cat": "SECRET_KEY=hidden", "pid": "token=hidden"},
+        {**x("password=hidden", 8), "tid": "--api-key hidden"},
+        {"ph": "s", "name": "flow", "id": PLANTED[0], "pid": 1, "tid": 1, "ts": 1},
+    ]
+    connection = traces.add(events)
+    held = all_that_a_store_holds(traces.store)
+    assert PLANTED[0] not in held
+    assert "hidden" not in held
+    assert connection.sql("SELECT warnings FROM sources").fetchall() == [
+        (["8 events held what looks like a secret: redacted"],)
+    ]
+
+
+@pytest.mark.parametrize("odd", ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000])
+def test_what_python_does_not_read_is_redacted_too(odd: str, traces: Any) -> None:
+    events = json.dumps([x("a", 1, odd=0, api_key=5, list=["b", PLANTED[0]], tokens="12")])
+    connection = traces.add(events.replace('"odd": 0', f'"odd": {odd}'))
+    [(args,)] = connection.sql("SELECT args FROM events").fetchall()
+    expected = {"odd": 0, "api_key": "[redacted]", "list": ["b", "[redacted]"], "tokens": "12"}
+    assert json.loads(args.replace(odd, "0")) == expected
+
+
+def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Path) -> None:
+    store = ingest.Store(sample_store)
+    with ingest.connect(sample_store) as connection:
+        assert connection.sql(
+            "SELECT count(*) FROM sources WHERE meta LIKE '%[redacted]%'"
+        ).fetchall() > [(0,)]
+        for table, column in (("sources", "meta"), ("events", "args"), ("other_events", "event")):
+            found = connection.execute(
+                f"SELECT count(*) FROM {table} WHERE contains({column}, $1)", [TOKEN]
+            ).fetchall()
+            assert found == [(0,)]
+    assert TOKEN.encode() not in all_bytes(store)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"credentials": {"user": "u", "value": "s"}},
+        {"tokens": {"first": "abc"}},
+        {"accessKey": "v", "private key": 1},
+        {"db_pass": "v", "auth": "v"},
+        ["--password", "v"],
+        "postgres://user:pw@host/db",
+        "WANDB_API_KEY=v python run.py",
+        '{"api_key": "v"}',
+        "Bearer abcdefghijkl",
+        "Authorization: Basic dXNlcjpwYXNz",
+        "python train.py --wandb-key v",
+        ["--wandb-key", "v"],
+        "curl -s -u user:v https://host",
+        "machine host login user password v",
+        "https://host/x?X-Amz-Signature=v&y=1",
+        {"MY_PAT": "v"},
+    ],
+)
+def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
+    assert "[redacted]" in json.dumps(redact(value))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"num_tokens": 128, "tokens": "128", "eos_token": "</s>", "pad_token": "[PAD]"},
+        {"cache_key": "fx_123", "fusion_key": [1, 2]},
+        "mask-generation-pipeline-large",
+        "/runs/task-0123456789abcdefghijkl/x",
+        "MonkeyJson.parser.load",
+        "tokenizer.py(3): get_tokens",
+        ["--num-tokens", "128", "--token"],
+        "next-token prediction --tokenizer gpt2 --max-tokens 128 (tokens=2K)",
+        "Basic attention of Token::Kind, python -u train.py:main",
+        {"key": "q", "signature": "*fp32", "tokens": "2M"},
+        {"password": None, "secret": False},
+    ],
+)
+def test_what_only_sounds_like_one_is_kept(value: Any) -> None:
+    assert redact(value) == value

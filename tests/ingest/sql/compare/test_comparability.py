@@ -1,0 +1,122 @@
+"""What differs between runs besides the thing under test: pairs of samples, and run.json."""
+
+import json
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from tests.builders import diff_traces
+from tests.conftest import Traces
+from tests.samples import COMPILED, EAGER, Samples
+
+Warnings = dict[str, tuple[str | None, str | None]]
+
+
+def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Warnings:
+    """Both sides of each warning, by subject; each sentence names what it knows."""
+    ids = [
+        connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchall()[0][0]
+        for name in (base, other)
+    ]
+    rows = connection.sql(f"FROM comparability('{ids[0]}', '{ids[1]}')").fetchall()
+    for _, first, second, sentence in rows:
+        assert sentence.endswith(".")
+        assert all(value in sentence for value in (first, second) if value)
+    return {subject: (first, second) for subject, first, second, _ in rows}
+
+
+# What the metadata, names and steps of the traces say, read by hand.
+PAIRS: dict[tuple[str, str], Warnings] = {
+    ("flux_eager_min", "flux_compile_recompile"): {
+        "recompiled while measured": (None, "2, 1 of them again"),
+        "steps": ("2 of annotation transformer_forward", "the whole recording"),
+        "profiler: record_shapes": ("off", "on"),
+    },
+    ("flux_compile_recompile", "flux_compiled_steady_bs5"): {
+        "recompiled while measured": ("2, 1 of them again", None),
+    },
+    ("h100_owlv2", "mi300_owlv2"): {"device": ("NVIDIA H100 80GB HBM3", "AMD Instinct MI300X VF")},
+    ("mi300_flux1_graph_capture", "mi300_flux1_graph_replay"): {
+        "waited for compilation": ("569.3 ms", None),
+        "steps": ("the whole recording", "1 of ProfilerStep"),
+    },
+    ("nccl_training_control", "nccl_training_test"): {
+        "device": ("NVIDIA A100-PG509-200", "Tesla V100-SXM2-16GB"),
+        "world_size": ("8", "2"),
+    },
+    ("v100_resnet50_workers0", "v100_resnet50_workers4"): {},
+    ("flux_eager_full", "h100_owlv2"): {
+        "shapes": ("18 % of calls", "15 % of calls"),
+        "dtype": ("float32", "bfloat16"),
+        "measure": ("host", "device"),
+        "steps": ("2 of annotation transformer_forward", "1 of ProfilerStep"),
+    },
+}
+
+
+@pytest.mark.parametrize("names", PAIRS, ids=" and ".join)
+def test_warnings_of_sample_pairs(
+    names: tuple[str, str], store_of_samples: duckdb.DuckDBPyConnection
+) -> None:
+    assert warnings(store_of_samples, *names) == PAIRS[names]
+
+
+def test_eager_and_compiled_in_the_same_conditions_compare(sampled: Samples) -> None:
+    pair = EAGER, f"{COMPILED}-rank0"
+    with ingest.connect(sampled.store(*pair)) as connection:
+        assert warnings(connection, *pair) == {}
+
+
+def run(traces: Traces, name: str, said: dict[str, Any], **metadata: Any) -> None:
+    """A run directory of the eager trace with this `run.json`."""
+    directory = traces.directory / name
+    directory.mkdir()
+    trace = traces.write(diff_traces.eager(), name, **metadata)
+    trace.rename(directory / "trace.json")
+    (directory / "run.json").write_text(json.dumps({"name": name, **said}))
+    traces.store.add(directory)
+
+
+def test_what_run_json_and_the_trace_say_is_compared(traces: Traces) -> None:
+    said = {
+        "model": "flux",
+        "batch": 1,
+        "width": 64,
+        "height": 32,
+        "dtype": "float32",
+        "framework_version": "2.12.0",
+        "python_version": "3.11.7",
+        "max_sequence_length": 8,
+    }
+    run(traces, "base", {**said, "mode": "eager"}, with_stack=1)
+    run(traces, "same", {**said, "mode": "compiled"}, with_stack=1, seed=1)
+    other = {"batch": 4, "height": 64, "dtype": "bfloat16", "framework_version": "2.13.0"}
+    run(traces, "other", {**said, **other, "model": None}, profile_memory=1)
+    with ingest.connect(traces.store.path) as connection:
+        assert warnings(connection, "base", "same") == {}
+        assert warnings(connection, "base", "base") == {}
+        assert warnings(connection, "base", "other") == {
+            "batch": ("1", "4"),
+            "image size": ("64 × 32", "64 × 64"),
+            "dtype": ("float32", "bfloat16"),
+            "framework_version": ("2.12.0", "2.13.0"),
+            "profiler: with_stack": ("on", "off"),
+            "profiler: profile_memory": ("off", "on"),
+        }
+
+
+def test_shapes_types_and_damage_are_told(traces: Traces) -> None:
+    small = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[2, 64], [64, 64]])]
+    large = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[8, 64], [64, 64]])]
+    traces.add(diff_traces.trace(small, 100, 2), "small")
+    text = json.dumps({"traceEvents": diff_traces.trace(large, 100, 3)})
+    connection = traces.add(text[:-20], "large")
+    found = warnings(connection, "small", "large")
+    assert found.keys() == {"damaged files", "shapes", "steps"}
+    assert found["shapes"] == ("0 % of calls", "0 % of calls")
+    assert found["steps"] == ("2 of ProfilerStep", "3 of ProfilerStep")
+    base, other = found["damaged files"]
+    assert base is None
+    assert str(other).startswith("truncated: ")

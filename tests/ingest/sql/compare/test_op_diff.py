@@ -1,0 +1,594 @@
+"""`alignment`, `op_diff` and what is made of them: nothing hidden, nothing counted twice.
+
+Figures of samples are sums over the raw events, made by a script of its own: durations of the
+device activities launched inside each outermost cpu_op, or of the cpu_ops themselves.
+"""
+
+import gzip
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from tests.builders.diff_traces import FUSED, compiled, eager
+from tests.builders.events import host
+from tests.conftest import Traces
+from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
+
+TRANSFORMER = "FluxTransformer2DModel"
+PAIRS = [
+    (EAGER, COMPILED),
+    ("flux_eager_min", "flux_compile_recompile"),
+    ("flux_compile_recompile", "flux_compiled_steady_bs5"),
+    ("flux_eager_full", "flux_eager_min"),
+    ("mi300_flux1_graph_capture", "mi300_flux1_graph_replay"),
+    ("nccl_training_control", "nccl_training_test"),
+    ("h100_owlv2", "mi300_owlv2"),
+    ("v100_resnet50_workers0", "v100_resnet50_workers4"),
+    ("flux_eager_full", "mi300_torch_compile_triton"),
+    (TWO_RANKS, "two_rank_rank0"),
+    ("h100_owlv2", "h100_owlv2"),
+]
+
+
+@pytest.fixture(scope="module")
+def diffs(sampled: Samples) -> duckdb.DuckDBPyConnection:
+    """A store of the pairs, and `runs`, which finds a run's id by its name."""
+    connection = ingest.connect(sampled.store(*sorted({name for pair in PAIRS for name in pair})))
+    connection.execute("CREATE TEMP MACRO run(n) AS (SELECT run_id FROM runs WHERE name = n)")
+    return connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    return connection.execute(query).fetchall()
+
+
+def macro(name: str, base: str, other: str, rank: int | None = None) -> str:
+    """A call of the macro; ids are looked up first, as parameters of a macro are no queries."""
+    return f"{name}($base, $other, rank := {'NULL' if rank is None else rank})"
+
+
+def ask(
+    connection: duckdb.DuckDBPyConnection, query: str, pair: tuple[str, str]
+) -> list[tuple[Any, ...]]:
+    """The rows of a query over `$base` and `$other`, which are runs by their names."""
+    ids = {
+        side: rows(connection, f"SELECT run('{name}')")[0][0]
+        for side, name in zip(("base", "other"), pair, strict=True)
+    }
+    return connection.execute(query, ids).fetchall()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="->".join)
+def test_each_unit_stands_in_exactly_one_group(
+    diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str]
+) -> None:
+    units = ask(diffs, "SELECT side, unit_id FROM compared_units($base, $other)", pair)
+    aligned = ask(diffs, "SELECT side, unit_id FROM alignment($base, $other)", pair)
+
+    assert len(units) == len(set(units)) > 0
+    assert sorted(aligned) == sorted(units)
+
+
+@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "module_diff"])
+@pytest.mark.parametrize("pair", PAIRS, ids="->".join)
+def test_rows_add_up_to_what_both_runs_took(
+    diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str], macro: str
+) -> None:
+    (sums,) = ask(
+        diffs,
+        f"SELECT sum(base_ns), sum(other_ns), sum(change_ns) FROM {macro}($base, $other)",
+        pair,
+    )
+    sides = ask(
+        diffs,
+        "SELECT side, measure, steps, rank, device, run_id FROM compared_runs($base, $other)",
+        pair,
+    )
+    for side, measure, steps, rank, device, run_id in sides:
+        ((has_device, total),) = diffs.execute(
+            "SELECT measure = 'device', compute_ns + coalesce(communication_ns, 0) "
+            "+ coalesce(copy_ns, 0) + coalesce(generated_ns, 0) FROM run_figures "
+            "WHERE run_id = $1 AND rank = $2 AND ($3 IS NULL OR device = $3)",
+            [run_id, rank, device],
+        ).fetchall()
+        if has_device == (measure == "device"):  # else its figures are of the device
+            assert sums[side == "other"] * steps == pytest.approx(total, rel=1e-12)
+    assert sums[2] == pytest.approx(sums[1] - sums[0], rel=1e-9, abs=1)
+
+
+class TestCompiledFlux:
+    """A FLUX transformer, eager and compiled with provenance; two steps of one transformer call."""
+
+    PAIR = (EAGER, COMPILED)
+
+    def test_each_eager_op_of_the_transformer_is_in_one_row_with_a_kernel(
+        self, diffs: duckdb.DuckDBPyConnection
+    ) -> None:
+        inside = ask(
+            diffs,
+            f"""
+            SELECT aligned.evidence, count(DISTINCT aligned.unit_id), sum(units.ns)::BIGINT,
+                bool_and(aligned.group_id IN (
+                    SELECT group_id FROM alignment($base, $other) WHERE side = 'other'
+                ))
+            FROM alignment($base, $other) AS aligned
+            INNER JOIN compared_units($base, $other) AS units USING (side, unit_id)
+            WHERE side = 'base' AND units.module LIKE '{TRANSFORMER}%'
+            GROUP BY aligned.evidence
+            """,
+            self.PAIR,
+        )
+
+        # 584 outermost cpu_ops begin inside the module's two calls, and take 7,219,392 ns.
+        assert sum(row[1] for row in inside) == 584
+        assert sum(row[2] for row in inside) == 7_219_392
+        assert {row[0] for row in inside} == {"provenance", "order"}
+        assert all(row[3] for row in inside)
+
+    def test_what_stands_against_no_eager_op_is_torch_compile_s_own(
+        self, diffs: duckdb.DuckDBPyConnection
+    ) -> None:
+        alone = ask(
+            diffs,
+            "SELECT status, name, other_calls, other_ns FROM op_diff($base, $other) "
+            "WHERE status LIKE 'only_%' ORDER BY name",
+            self.PAIR,
+        )
+
+        assert alone == [
+            ("only_other", "AOTDispatcher Runtime Wrapper Prologue", 1, 21_633 / 2),
+            ("only_other", "Pregraph bytecode", 1, 38_297 / 2),
+            ("only_other", "generated code", 1, alone[2][3]),
+        ]
+
+    # Checked by hand against the source that the trace names: diffusers 0.35's FLUX.
+    @pytest.mark.parametrize(
+        ("kernel", "replaced", "base_ns", "other_ns"),
+        [
+            # FeedForward of the image stream: the projection is an addmm of its own.
+            ("cpp_fused_gelu_view_14", {"gelu": 1, "dropout": 1}, None, 6_490),
+            # And that of the text stream.
+            ("cpp_fused_gelu_view_15", {"gelu": 1, "dropout": 1}, None, 19_680),
+            # conditioning = timesteps + guidance + pooled text; SiLU of norm1 and norm1_context.
+            ("cpp_fused_add_silu_3", {"add": 2, "silu": 2, "to": 2}, None, 411),
+            # attn_mlp: gelu of the MLP beside the attention, concatenated.
+            (
+                "cpp_fused_cat_gelu_permute_view_19",
+                {"gelu": 1, "permute": 1, "flatten": 1, "to": 1, "cat": 1},
+                None,
+                45_377,
+            ),
+            # AdaLayerNormZero: norm(x) * (1 + scale[:, None]) + shift[:, None].
+            (
+                "cpp_fused_add_mul_native_layer_norm_split_unsqueeze_view_5",
+                {"chunk": 1, "layer_norm": 1, "unsqueeze": 2, "add": 2, "mul": 1},
+                None,
+                3_686,
+            ),
+            # Attention out, split back into text and image.
+            (
+                "cpp_fused_clone_permute_split_with_sizes_view_11",
+                {"permute": 1, "flatten": 1, "to": 1, "split_with_sizes": 1, "contiguous": 1},
+                None,
+                2_052,
+            ),
+            # Rotary embedding of query and of key: pairs, one negated, stacked.
+            (
+                "cpp_fused_add_mean_mul_neg_pow_rsqrt_stack_unbind_view_17",
+                {"unflatten": 2, "rms_norm": 2, "unsqueeze": 8, "to": 4, "reshape": 2, "unbind": 2,
+                 "neg": 2, "stack": 2},
+                None,
+                13_430,
+            ),
+            # The attention itself is no fused kernel, but one of ATen's.
+            (
+                "aten::_scaled_dot_product_flash_attention_for_cpu",
+                {"scaled_dot_product_attention": 2},
+                731_060,
+                133_941,
+            ),
+            # get_timestep_embedding of the guidance; timestep * 1000 is outside of it.
+            (
+                "cpp_fused_arange_cat_cos_div_exp_mul_sin_slice_unsqueeze_2",
+                {"mul": 4, "arange": 1, "div": 1, "exp": 1, "unsqueeze": 2, "to": 1, "sin": 1,
+                 "cos": 1, "cat": 2, "slice": 2},
+                None,
+                1_573,
+            ),
+            # SiLU between the linears of three embedders: time, guidance, text.
+            ("cpp_fused_silu_1", {"silu": 3}, None, 730),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )  # fmt: skip
+    def test_fused_kernels_stand_against_what_they_replaced(
+        self,
+        diffs: duckdb.DuckDBPyConnection,
+        kernel: str,
+        replaced: dict[str, int],
+        base_ns: int | None,
+        other_ns: int,
+    ) -> None:
+        found = ask(
+            diffs,
+            f"""
+            SELECT base_ops, base_ns, other_ns, evidence
+            FROM op_diff($base, $other)
+            WHERE name = '{kernel}'
+            """,
+            self.PAIR,
+        )
+        counts: dict[str, float] = {}
+        for ops, *_ in found:
+            for op in ops:
+                name = op["name"].removeprefix("aten::")
+                counts[name] = counts.get(name, 0) + op["calls"]
+
+        assert counts == replaced
+        assert sum(row[2] for row in found) == other_ns / 2
+        if base_ns:
+            assert sum(row[1] for row in found) == base_ns / 2
+        assert {row[3] for row in found} == {"provenance"}
+
+    def test_linears_stand_against_the_addmm_of_their_own_line(
+        self, diffs: duckdb.DuckDBPyConnection
+    ) -> None:
+        found = ask(
+            diffs,
+            """
+            SELECT source, base_ops[1].name, other_ops[1].name, base_calls, other_calls
+            FROM op_diff($base, $other)
+            WHERE name = 'aten::addmm' AND source LIKE '%_get_projections'
+            """,
+            self.PAIR,
+        )
+
+        # 3 projections each of image and of text in the double block, 3 in the single one.
+        assert [row[0].split("/")[-1] for row in found] == [
+            "transformer_flux.py(46): _get_projections"
+        ] * len(found)
+        assert {row[1:3] for row in found} == {("aten::linear", "aten::addmm")}
+        assert sum(row[3] for row in found) == sum(row[4] for row in found) == 9
+
+    def test_the_other_way_round_the_same_work_is_aligned(
+        self, diffs: duckdb.DuckDBPyConnection
+    ) -> None:
+        query = "SELECT {0}_ns, {1}_ns, {0}_calls, {1}_calls FROM op_diff(${0}, ${1}) ORDER BY ALL"
+        there = ask(diffs, query.format("base", "other"), self.PAIR)
+        back = diffs.execute(
+            "SELECT other_ns, base_ns, other_calls, base_calls "
+            "FROM op_diff($other, $base) ORDER BY ALL",
+            {
+                "base": rows(diffs, f"SELECT run('{self.PAIR[0]}')")[0][0],
+                "other": rows(diffs, f"SELECT run('{self.PAIR[1]}')")[0][0],
+            },
+        ).fetchall()
+
+        assert back == there
+
+    def test_a_fused_kernel_lists_the_ops_that_are_counted_under_it(
+        self, diffs: duckdb.DuckDBPyConnection
+    ) -> None:
+        found = rows(
+            diffs,
+            "SELECT kernel, ops, evidence, calls, ns FROM kernel_fusions "
+            "WHERE run_id = run('flux_compiled_b2') AND kernel IN "
+            "('cpp_fused_gelu_view_14', 'cpp_fused_add_silu_3') ORDER BY kernel",
+        )
+
+        silu, gelu = "torch.nn.functional.silu", "torch._C._nn.gelu"
+        dropout = "torch.nn.functional.dropout"
+        assert found == [
+            ("cpp_fused_add_silu_3", ["operator.add"] * 2 + [silu] * 2, "provenance", 2, 411),
+            ("cpp_fused_gelu_view_14", [gelu, dropout], "provenance", 2, 6490),
+        ]
+
+
+# Outermost op, its shapes; calls and ns of it in all steps of either trace.
+BY_HAND = [
+    ("h100_owlv2", "mi300_owlv2", (1, 1), "source", [
+        ("aten::softmax", "[[16,5185,5185],[],[]]", (120, 262422467), (120, 153698475)),
+        ("aten::bmm", "[[16,5185,64],[16,64,5185]]", (120, 130015700), (120, 40460247)),
+        ("aten::bmm", "[[16,5185,5185],[16,5185,64]]", (120, 99311410), (120, 55056329)),
+        ("aten::linear", "[[1,5185,4096],[1024,4096],[1024]]",
+         (120, 7882349), (120, 12190583)),
+        ("aten::mul", "[[1,5185,4096],[1,5185,4096]]", (120, 5223730), (120, 4463738)),
+    ]),
+    ("v100_resnet50_workers0", "v100_resnet50_workers4", (6, 6), "shapes", [
+        ("CudnnConvolutionBackward", "[[32,256,14,14]]", (66, 48275000), (66, 47582000)),
+        ("CudnnConvolutionBackward", "[[32,128,28,28]]", (42, 34461000), (42, 37581000)),
+        ("CudnnConvolutionBackward", "[[32,2048,7,7]]", (24, 22903000), (24, 22696000)),
+        ("CudnnConvolutionBackward", "[[32,1024,14,14]]",
+         (42, 36971000), (42, 35883000)),
+        ("aten::to", "[[32,3,224,224],[],[],[],[],[],[],[]]",
+         (6, 11486000), (6, 18953000)),
+    ]),
+    ("nccl_training_control", "nccl_training_test", (6, 6), "shapes", [
+        ("torch::autograd::AccumulateGrad", "[[96]]", (6, 12858000), (6, 76968000)),
+        ("All2All_Pooled_WaitBackward", "[[1024,70904]]", (6, 37768000), (6, 62545000)),
+        ("c10d::allreduce_", "[[],[],[],[]]", (12, 21786000), (12, 6245000)),
+        ("aten::cat", "[[],[]]", (84, 11181000), (18, 9845000)),
+        ("aten::to", "[[13901542],[],[],[],[],[],[],[]]", (1, 4787000), (1, 10221000)),
+    ]),
+    ("mi300_flux1_graph_capture", "mi300_flux1_graph_replay", (1, 1), "source", [
+        ("aten::linear", "[[1,512,4096],[10240,4096],[]]", (48, 4945349), (48, 5041526)),
+        ("aten::linear", "[[1,512,4096],[4096,4096],[]]", (96, 4828246), (96, 4815617)),
+        ("aten::linear", "[[1,512,10240],[4096,10240],[]]", (24, 2708361), (24, 2715455)),
+        ("aten::softmax", "[[1,64,512,512],[],[]]", (24, 845954), (24, 860336)),
+        ("aten::add_", "[[1,64,512,512],[1,64,512,512],[]]",
+         (24, 2270754), (24, 2289579)),
+    ]),
+    ("flux_compile_recompile", "flux_compiled_steady_bs5", (1, 1), "shapes", [
+        ("aten::linear", "[[5,77,32],[32,32],[32]]", (16, 502068), (8, 47715517)),
+        ("aten::layer_norm", "[[5,77,32],[],[32],[32],[],[]]", (10, 2982027), (5, 22718213)),
+        ("aten::conv2d", "[[5,16,16,16],[16,16,3,3],[16],[],[],[],[]]",
+         (16, 15087982), (8, 4793180)),
+        ("aten::addmm", "[[32],[320,32],[32,32],[],[],[320,32]]", (16, 328529), (8, 4165492)),
+        ("aten::_scaled_dot_product_flash_attention_for_cpu",
+         "[[5,2,80,16],[5,2,80,16],[5,2,80,16],[],[],[],[]]", (8, 1492406), (4, 557793)),
+    ]),
+    # Of the first, from the first call of `transformer_forward` to the last: two steps.
+    ("flux_eager_min", "flux_compile_recompile", (2, 1), "name", [
+        ("aten::linear", None, (100, 798273533), (140, 877500200)),
+        ("aten::layer_norm", None, (22, 233629218), (25, 108949367)),
+        ("aten::scaled_dot_product_attention", None, (8, 96073933), (25, 85514464)),
+        ("aten::add", None, (85, 1361675), (150, 1228982)),
+        ("aten::mul", None, (97, 1105769), (100, 705073)),
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "steps", "evidence", "expected"), BY_HAND, ids=lambda value: str(value)[:20]
+)
+def test_rows_checked_by_hand(
+    diffs: duckdb.DuckDBPyConnection,
+    base: str,
+    other: str,
+    steps: tuple[int, int],
+    evidence: str,
+    expected: list[Any],
+) -> None:
+    for name, shapes, in_base, in_other in expected:
+        found = ask(
+            diffs,
+            f"""
+            WITH ops AS (
+                SELECT evidence, status, unnest(base_ops) AS op, 'base' AS side
+                FROM op_diff($base, $other)
+                UNION ALL
+                SELECT evidence, status, unnest(other_ops) AS op, 'other' AS side
+                FROM op_diff($base, $other)
+            )
+
+            SELECT side, sum(op.calls), sum(op.ns), any_value(evidence), count(DISTINCT status)
+            FROM ops
+            WHERE op.name = '{name}' AND {f"op.shapes = '{shapes}'" if shapes else "TRUE"}
+            GROUP BY side
+            ORDER BY side
+            """,
+            (base, other),
+        )
+        assert [row[0] for row in found] == ["base", "other"], name
+        for row, (calls, ns), by in zip(found, (in_base, in_other), steps, strict=True):
+            assert row[1] * by == pytest.approx(calls), (name, shapes)
+            assert row[2] * by == pytest.approx(ns), (name, shapes)
+            assert row[3] == evidence, (name, shapes)
+
+
+def test_without_stacks_and_shapes_names_are_what_is_left(
+    diffs: duckdb.DuckDBPyConnection,
+) -> None:
+    found = ask(
+        diffs,
+        "SELECT name, evidence FROM op_diff($base, $other) WHERE base_ns > 0 AND other_ns > 0",
+        ("flux_eager_min", "flux_compile_recompile"),
+    )
+
+    assert {row[1] for row in found} == {"name"}
+    assert {"aten::linear", "aten::layer_norm", "aten::mul"} <= {row[0] for row in found}
+
+
+def test_batches_that_only_one_run_had_are_rows_of_their_own(
+    diffs: duckdb.DuckDBPyConnection,
+) -> None:
+    found = ask(
+        diffs,
+        """
+        SELECT status, evidence, base_calls, other_calls, base_ns, other_ns
+        FROM op_diff($base, $other)
+        WHERE coalesce(other_ops, base_ops)[1].name = 'aten::linear'
+            AND coalesce(other_ops, base_ops)[1].shapes IN ('[[5,77,32],[32,32],[32]]')
+        """,
+        ("flux_compile_recompile", "flux_compiled_steady_bs5"),
+    )
+
+    ((status, evidence, base_calls, other_calls, _, other_ns),) = found
+    assert (evidence, base_calls, other_calls, other_ns) == ("shapes", 16, 8, 47_715_517)
+    assert status == "slower"  # 45.5 ms in 16 calls there
+
+
+@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "alignment"])
+@pytest.mark.parametrize("pair", [PAIRS[0], PAIRS[5]], ids="->".join)
+def test_the_answer_does_not_depend_on_threads(
+    diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str], macro: str
+) -> None:
+    answers = set()
+    for threads in (1, 8, 3, 8):
+        diffs.execute(f"SET threads = {threads}")
+        answers.add(repr(sorted(ask(diffs, f"FROM {macro}($base, $other)", pair), key=repr)))
+
+    assert len(answers) == 1
+
+
+def test_a_compiled_run_is_the_same_as_itself(diffs: duckdb.DuckDBPyConnection) -> None:
+    found = ask(
+        diffs,
+        "SELECT status, sum(base_ns - other_ns), bool_and(base_calls = other_calls) "
+        "FROM op_diff($base, $other) GROUP BY status",
+        ("flux_compiled_b2", "flux_compiled_b2"),
+    )
+
+    assert found == [("same", 0, True)]
+
+
+def test_ranks_with_compile_logs_keep_apart(
+    sampled: Samples, store: ingest.Store, tmp_path: Path
+) -> None:
+    """Rank 1 is rank 0 again, but for a word in its log: its rows are those of rank 0 alone."""
+    run = tmp_path / "two"
+    run.mkdir()
+    for path in sampled.files(COMPILED):
+        shutil.copy(path, run)
+        text = gzip.decompress(path.read_bytes())
+        if b"traceEvents" in text:
+            text = text.replace(b"{", b'{"distributedInfo": {"rank": 1}, ', 1)
+        else:
+            text = text.replace(b"pair.py", b"PAIR.py")
+        (run / path.name.replace("rank0", "rank1")).write_bytes(gzip.compress(text))
+    store.add(run)
+    store.add(*sampled.files(EAGER))
+    with ingest.connect(store.path) as connection:
+        eager_run, both = ids(connection)
+        answers = [
+            connection.execute(
+                f"SELECT * EXCLUDE (row_id, group_ids) FROM op_diff($1, $2, rank := {side}) "
+                "ORDER BY ALL",
+                runs,
+            ).fetchall()
+            for runs, side in [([eager_run, both], 0), ([eager_run, both], "NULL")]
+        ]
+        doubled = connection.execute(
+            "SELECT rank, kernel, calls, len(ops) FROM kernel_fusions "
+            "WHERE kernel IN ('cpp_fused_silu_1', 'cpp_fused_gelu_view_14') ORDER BY ALL"
+        ).fetchall()
+
+    assert answers[0] == answers[1]
+    assert sum(row[0] == "fused" for row in answers[0]) == 18
+    assert doubled == [
+        (rank, kernel, calls, ops)
+        for rank in (0, 1)
+        for kernel, calls, ops in [("cpp_fused_gelu_view_14", 2, 2), ("cpp_fused_silu_1", 6, 1)]
+    ]
+
+
+class TestSyntheticPair:
+    """Three ops fused into one, one bubble removed, one op slower: `diff_traces`."""
+
+    def test_is_reported_exactly(self, traces: Traces) -> None:
+        connection = added(traces, eager(), compiled())
+
+        assert op_diff(connection) == [
+            # status, name, evidence, calls, kernels, launches, ns of either side
+            ("fused", FUSED, "fusion", (3, 1), (3, 1), (3, 1), (30_000, 14_000)),
+            ("same", "aten::mm", "shapes", (1, 1), (1, 1), (1, 1), (100_000, 100_000)),
+            ("same", "aten::softmax", "shapes", (1, 1), (1, 1), (1, 1), (50_000, 50_000)),
+            ("slower", "aten::sum", "shapes", (1, 1), (1, 1), (1, 1), (20_000, 30_000)),
+        ]
+        ((replaced,),) = connection.execute(
+            "SELECT list_transform(base_ops, LAMBDA op: op.name) FROM op_diff($1, $2) "
+            "WHERE status = 'fused'",
+            ids(connection),
+        ).fetchall()
+        assert replaced == ["aten::mul", "aten::add", "aten::relu"]
+
+    def test_reversed_the_fused_kernel_is_the_first_runs(self, traces: Traces) -> None:
+        connection = added(traces, compiled(), eager())
+
+        fused = ("fused", FUSED, "fusion", (1, 3), (1, 3), (1, 3), (14_000, 30_000))
+        assert fused in op_diff(connection)
+
+    def test_of_other_steps_figures_are_still_per_step(self, traces: Traces) -> None:
+        connection = added(traces, eager(steps=2), compiled(steps=5))
+
+        assert [row[6] for row in op_diff(connection)] == [
+            (30_000, 14_000), (100_000, 100_000), (50_000, 50_000), (20_000, 30_000),
+        ]  # fmt: skip
+
+    def test_equal_calls_are_equal_however_many_steps_divide_them(self, traces: Traces) -> None:
+        connection = added(traces, eager(steps=10), eager(steps=3))
+
+        assert {row[0] for row in op_diff(connection)} == {"same"}
+
+    def test_classes_of_modules_add_up_inside_out(self, traces: Traces) -> None:
+        frames = [
+            host("nn.Module: Net_0", "python_function", 1, 500),
+            host("nn.Module: Block_0", "python_function", 5, 60),  # mm and mul
+            host("net.py(3): forward", "python_function", 6, 50),
+            host("nn.Module: Block_1", "python_function", 66, 70),  # add and relu
+            host("net.py(3): forward", "python_function", 67, 60),
+        ]
+        connection = added(traces, eager(1) + frames, eager(1) + frames[::-1])
+
+        found = connection.execute(
+            "SELECT module, parent, whole_base_calls, whole_base_ns, base_ns "
+            "FROM module_diff($1, $2) ORDER BY module",
+            ids(connection),
+        ).fetchall()
+        assert found == [
+            ("Net", None, 6, 200_000, 70_000),
+            ("Net/Block", "Net", 4, 130_000, 130_000),
+        ]
+
+
+def test_calls_of_a_function_meet_by_their_place_in_it(traces: Traces) -> None:
+    """Two `mul` of one function stay apart, as they would not by name and shapes."""
+
+    def trace(first: int, second: int) -> list[dict[str, Any]]:
+        events = [host("net.py(3): forward", "python_function", 0, 300)]
+        for number, (start, length) in enumerate([(10, first), (150, second)], start=1):
+            link = {"correlation": number}
+            events += [
+                host("aten::mul", "cpu_op", start, 20, {"Input Dims": [[8], [8]]}),
+                host("cudaLaunchKernel", "cuda_runtime", start + 5, 5, link),
+                {**host("mul", "kernel", start + 12, length, {**link, "device": 0, "stream": 7}),
+                 "pid": 0, "tid": 7},
+            ]  # fmt: skip
+        return events
+
+    connection = added(traces, trace(50, 20), trace(10, 60))
+
+    assert [row[:3] + row[6:] for row in op_diff(connection)] == [
+        ("faster", "aten::mul", "source", (50_000, 10_000)),
+        ("slower", "aten::mul", "source", (20_000, 60_000)),
+    ]
+
+
+def test_kernels_of_a_graph_meet_the_operators_that_launched_them_before(traces: Traces) -> None:
+    launch = host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1})
+    kernels = [
+        {**host(name, "kernel", start, 10, {"correlation": 1, "device": 0, "stream": 7}),
+         "pid": 0, "tid": 7}
+        for name, start in [("gemm", 20), ("mul_kernel", 30)]
+    ]  # fmt: skip
+    connection = added(traces, eager(1), [launch, *kernels])
+
+    found = {row[1]: row for row in op_diff(connection)}
+    assert found["(graph) gemm"] == (
+        "faster", "(graph) gemm", "kernel", (1, 1), (1, 1), (1, 1), (100_000, 10_000),
+    )  # fmt: skip
+    assert found["(graph) mul_kernel"][4:6] == ((1, 1), (1, 0))  # the graph was launched but once
+
+
+def added(
+    traces: Traces, base: list[dict[str, Any]], other: list[dict[str, Any]]
+) -> duckdb.DuckDBPyConnection:
+    """The store of the two traces, as runs `base` and `other`."""
+    traces.add(base, "base")
+    return traces.add(other, "other")
+
+
+def ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    return [row[0] for row in rows(connection, "SELECT run_id FROM runs ORDER BY name")]
+
+
+def op_diff(connection: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    found = connection.execute(
+        "SELECT status, name, evidence, base_calls, other_calls, base_kernels, other_kernels, "
+        "base_launches, other_launches, base_ns, other_ns FROM op_diff($1, $2) ORDER BY ALL",
+        ids(connection),
+    ).fetchall()
+    return [(*row[:3], row[3:5], row[5:7], row[7:9], row[9:]) for row in found]

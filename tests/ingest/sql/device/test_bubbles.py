@@ -1,0 +1,271 @@
+"""Idle gaps and their causes: gaps of real traces read by hand, and small traces for each edge.
+
+The gaps in `gaps_checked_by_hand.json` were worked out from the raw events, before looking at the
+product's answer; `seen` says what they show.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from tests.builders.events import Event, kernel, op
+from tests.stores import Stores
+
+BY_HAND = json.loads(
+    Path(__file__).with_name("gaps_checked_by_hand.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("gap", BY_HAND, ids=lambda gap: f"{gap['run']} at {gap['start_ns']}")
+def test_gaps_checked_by_hand(
+    gap: dict[str, Any], store_of_samples: duckdb.DuckDBPyConnection
+) -> None:
+    rows = store_of_samples.execute(
+        """
+        SELECT dur_ns, before_kernel, after_kernel, cause, host_op, host_frame FROM bubbles
+        INNER JOIN runs USING (run_id) WHERE name = ? AND start_ns = ?
+        """,
+        [gap["run"], gap["start_ns"]],
+    ).fetchall()
+    # The file gives the beginnings of the kernels' long names.
+    found = [(d, b[: len(gap["before"])], a[: len(gap["after"])], *rest) for d, b, a, *rest in rows]
+    keys = ("dur_ns", "before", "after", "cause", "host_op", "host_frame")
+    assert found == [tuple(gap.get(key) for key in keys)], gap["seen"]
+
+
+def test_gaps_checked_by_hand_cover_every_cause() -> None:
+    causes = {"host", "sync", "dataloader", "compile", "dependency", "launch", "unknown"}
+    assert {gap["cause"] for gap in BY_HAND} == causes
+
+
+# Gaps and ns lost to each cause, counted in plain Python over the whole trace.
+TOTALS = {
+    "v100_resnet50_workers0": {
+        "dataloader": (5, 285_214_000),  # of 393 ms
+        "host": (1471, 94_821_000),
+        "launch": (7433, 10_243_000),
+        "sync": (12, 2_641_000),
+    },
+    "v100_resnet50_workers4": {  # as much work, but the loader's workers keep up
+        "host": (1799, 172_185_000),
+        "launch": (7345, 12_111_000),
+        "sync": (12, 2_841_000),
+    },
+    "h100_owlv2": {
+        "dataloader": (4, 492_726_150),  # of 511.5 ms
+        "host": (70, 5_186_571),
+        "launch": (5015, 6_783_762),
+        "sync": (75, 6_832_419),  # copies of pageable memory above all
+    },
+}
+
+
+@pytest.mark.parametrize("run", TOTALS)
+def test_time_lost_to_each_cause(run: str, store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    rows = store_of_samples.execute(
+        """
+        SELECT cause, count(*), sum(dur_ns)::BIGINT FROM bubbles
+        INNER JOIN runs USING (run_id) WHERE name = $1 GROUP BY cause
+        """,
+        [run],
+    ).fetchall()
+    assert {cause: (gaps, lost) for cause, gaps, lost in rows} == TOTALS[run]
+
+
+def test_bubbles_add_up_to_the_idle_time_of_every_device(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    devices = store_of_samples.sql(
+        """
+        SELECT
+            span_ns, busy_ns, bubble_ns, bubbles,
+            coalesce(sum(gap.dur_ns), 0)::BIGINT AS gaps_ns, count(gap.dur_ns) AS gaps,
+            coalesce(min(gap.dur_ns), 1) AS shortest_ns
+        FROM device_time LEFT JOIN bubbles AS gap USING (run_id, source_id, device) GROUP BY ALL
+        """
+    ).fetchall()
+    assert len(devices) >= 17
+    for span, busy, bubble, bubbles, gaps_ns, gaps, shortest in devices:
+        assert busy + bubble == span
+        assert (gaps_ns, gaps) == (bubble, bubbles)
+        assert shortest > 0
+    [(strays,)] = store_of_samples.sql(
+        "SELECT count(*) FROM bubbles ANTI JOIN device_time USING (run_id, source_id, device)"
+    ).fetchall()
+    assert strays == 0
+
+
+# Small traces. Times in µs; kernel A ends at 100, where the gap begins, and B starts at 200.
+
+
+def span(name: str, start: float, end: float, cat: str = "cpu_op", tid: int = 1) -> Event:
+    return op(name, start, round(end - start, 3), cat=cat, tid=tid)
+
+
+def call(name: str, start: float, end: float, tid: int = 1, correlation: int = 0) -> Event:
+    event = span(name, start, end, "cuda_runtime", tid)
+    return {**event, "args": {"correlation": correlation}} if correlation else event
+
+
+def on_device(
+    name: str, start: float, end: float, correlation: int, stream: int = 7, device: int = 0
+) -> Event:
+    category = "gpu_memcpy" if "Memcpy" in name else "kernel"
+    return kernel(name, start, end - start, category, device, stream, correlation=correlation)
+
+
+def launch(start: float, end: float, cat: str = "cuda_runtime") -> Event:
+    """The launch of B."""
+    return {**call("cudaLaunchKernel", start, end, correlation=2), "cat": cat}
+
+
+IN_TIME, LATE = launch(60, 65), launch(190, 195)
+A, B = on_device("A", 50, 100, 1), on_device("B", 200, 300, 2)
+ELSEWHERE = on_device("B", 200, 300, 2, stream=8)
+LAUNCH_A = call("cudaLaunchKernel", 40, 45, correlation=1)
+PAGEABLE = on_device("Memcpy DtoH (Device -> Pageable)", 50, 100, 1)
+PINNED = on_device("Memcpy DtoH (Device -> Pinned)", 50, 100, 1)
+COPYING = call("cudaMemcpyAsync", 40, 110, correlation=1)
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+COMPILE = "entire_frame_compile (dynamo_timed)"
+
+# What happens: the events; cause, host_op and host_frame expected of the gap.
+Row = tuple[str, str | None, str | None]
+HOST, SYNC = ("host", None, None), ("sync", None, None)
+LAUNCH, DEPENDENCY = ("launch", None, None), ("dependency", None, None)
+CASES: dict[str, tuple[list[Event], Row]] = {
+    "launched after the gap began": ([A, B, LATE, span("op", 90, 198)], ("host", "op", None)),
+    "launched as the gap began": ([A, B, launch(100, 105), span("op", 90, 198)], LAUNCH),
+    "launched a nanosecond after": ([A, B, launch(100.001, 105)], HOST),
+    "launched in time": ([A, B, IN_TIME, span("op", 50, 250)], LAUNCH),
+    "launched in time, by a call that lasts into the gap": ([A, B, launch(99, 199)], LAUNCH),
+    "launched by the driver": ([A, B, launch(190, 195, "cuda_driver")], HOST),
+    "no launch": ([A, B, LAUNCH_A, span("op", 90, 198)], ("unknown", None, None)),
+    "after another stream": ([A, ELSEWHERE, IN_TIME], DEPENDENCY),
+    "after another stream, but launched late": ([A, ELSEWHERE, LATE], HOST),
+    "what ended last counts, not what started last": (
+        [on_device("long", 10, 100, 3, stream=8), on_device("short", 50, 60, 1), B, IN_TIME],
+        DEPENDENCY,
+    ),
+    "after a communication": ([on_device("ncclDevKernel", 50, 100, 1), B, IN_TIME], DEPENDENCY),
+    "after a copy on the same stream": ([PINNED, B, IN_TIME], LAUNCH),
+    # Waiting for the device.
+    "a wait open as the gap begins": ([A, B, LATE, call("cudaStreamSynchronize", 70, 101)], SYNC),
+    "a wait that ended before": ([A, B, LATE, call("cudaStreamSynchronize", 70, 99)], HOST),
+    "a wait that begins in the gap": ([A, B, LATE, call("cudaStreamSynchronize", 101, 189)], HOST),
+    "a wait of another thread": ([A, B, LATE, call("cudaDeviceSynchronize", 70, 101, 2)], HOST),
+    "a wait, but launched in time": ([A, B, IN_TIME, call("cuCtxSynchronize", 70, 301)], LAUNCH),
+    "a copy that blocks": ([PAGEABLE, B, LATE, {**COPYING, "name": "cudaMemcpy"}], SYNC),
+    "a copy that blocks, and seems to end before the gap": (
+        [PAGEABLE, B, LATE, call("hipMemcpyWithStream", 40, 95, correlation=1)],
+        SYNC,
+    ),
+    "a copy of pageable memory, whatever the call's name": ([PAGEABLE, B, LATE, COPYING], SYNC),
+    "an asynchronous copy of pinned memory": ([PINNED, B, LATE, COPYING], HOST),
+    "aten::item": (
+        [A, B, LATE, span("aten::item", 70, 110), span("aten::_local_scalar_dense", 71, 109)],
+        ("sync", "aten::item", None),
+    ),
+    "aten::item begins with the gap": (
+        [A, B, LATE, span("aten::item", 100, 199)],
+        ("host", "aten::item", None),
+    ),
+    # Loading data and compiling: half of the gap is enough, and they come before waiting.
+    "40 % data loader": ([A, B, LATE, span(LOADER, 90, 140)], ("host", LOADER, None)),
+    "50 % data loader": ([A, B, LATE, span(LOADER, 90, 150)], ("dataloader", LOADER, None)),
+    "60 % data loader, 25 % an op in it": (
+        [A, B, LATE, span(LOADER, 110, 170), span("aten::stack", 140, 165)],
+        ("dataloader", LOADER, None),
+    ),
+    "two calls of 30 % data loader each: neither fills half": (
+        [A, B, LATE, span(LOADER, 101, 131), span(LOADER, 140, 170)],
+        ("host", LOADER, None),
+    ),
+    "data loader after a wait": (
+        [A, B, LATE, call("cudaDeviceSynchronize", 70, 105), span(LOADER, 110, 180)],
+        ("dataloader", LOADER, None),
+    ),
+    "data loader of another thread": ([A, B, LATE, span(LOADER, 90, 198, tid=2)], HOST),
+    "compilation": ([A, B, LATE, span(COMPILE, 110, 180)], ("compile", COMPILE, None)),
+    # What the host did, on the launching thread.
+    "no op": ([A, B, LATE], HOST),
+    "no op half as long as the gap": (
+        [A, B, LATE, span("aten::mul", 101, 110), span("aten::mm", 120, 150)],
+        ("host", "aten::mm", None),
+    ),
+    "the innermost that fills half": (
+        [A, B, LATE, span("outer", 0, 400), span("inner", 110, 170), span("leaf", 120, 150)],
+        ("host", "inner", None),
+    ),
+    "a wrapper, where nothing in it fills half": (
+        [A, B, LATE, span("Torch-Compiled Region: 0/0", 90, 400), span("mm", 190, 198)],
+        ("host", "Torch-Compiled Region: 0/0", None),
+    ),
+    "a step names no work": (
+        [A, B, LATE, span("ProfilerStep#3", 0, 400, "user_annotation"), span("mm", 185, 198)],
+        ("host", "mm", None),
+    ),
+    "Python frames": (
+        [A, B, LATE, *[span(n, s, 180, "python_function") for n, s in [("f", 80), ("g", 90)]]],
+        ("host", None, "g"),
+    ),
+    "another thread's op does not count": (
+        [A, B, LATE, span("mine", 150, 198), span("theirs", 90, 199, tid=2)],
+        ("host", "mine", None),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def small_gaps(
+    stores: Stores, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[tuple[Any, ...]]]:
+    """The gaps of the small traces, ingested as the ranks of one run."""
+    directory = tmp_path_factory.mktemp("small") / "run"
+    directory.mkdir()
+    titles = list(CASES)
+    for rank, title in enumerate(titles):
+        trace = {"distributedInfo": {"rank": rank}, "traceEvents": CASES[title][0]}
+        (directory / f"{rank}.json").write_text(json.dumps(trace))
+    store = stores.new(directory.parent / "store")
+    store.add(directory)
+    gaps: dict[str, list[tuple[Any, ...]]] = {title: [] for title in titles}
+    query = "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles"
+    for rank, *gap in ingest.connect(store.path).sql(query).fetchall():
+        gaps[titles[rank]].append(tuple(gap))
+    return gaps
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_cause_of_a_small_gap(title: str, small_gaps: dict[str, list[tuple[Any, ...]]]) -> None:
+    assert small_gaps[title] == [(100_000, 100_000, *CASES[title][1])]
+
+
+def test_a_thread_that_feeds_two_devices_keeps_both_waiting(traces: Any) -> None:
+    events = [A, B, on_device("C", 50, 110, 3, device=1), on_device("D", 120, 500, 4, device=1)]
+    events += [LATE, call("cudaLaunchKernel", 115, 117, correlation=4)]
+    events += [span("for D", 111, 119), span("for B", 130, 189)]
+    rows = traces.add(events).sql(
+        "SELECT device, before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles ORDER BY 1"
+    )
+    # The shorter gap lies within the longer one.
+    assert rows.fetchall() == [
+        (0, "A", "B", 100_000, "host", "for B"),
+        (1, "C", "D", 10_000, "host", "for D"),
+    ]
+
+
+def test_gaps_within_a_graph_have_the_launch_of_the_graph(traces: Any) -> None:
+    kernels = [A, *[on_device(n, t, t + 20, 2) for n, t in [("g1", 200), ("g2", 230), ("g3", 250)]]]
+    graph = call("cudaGraphLaunch", 150, 160, correlation=2)
+    rows = traces.add([*kernels, graph, span("replay", 90, 199)]).sql(
+        "SELECT before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles ORDER BY start_ns"
+    )
+    assert rows.fetchall() == [
+        ("A", "g1", 100_000, "host", "replay"),
+        ("g1", "g2", 10_000, "launch", None),  # and none before g3, which starts as g2 ends
+    ]

@@ -1,0 +1,156 @@
+"""Device time as a union of intervals, and the ways to find a launch."""
+
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import sql
+from tests.builders.events import Event, kernel, op
+
+Activity = tuple[int, int, int]  # start, length, device
+
+
+def union(intervals: list[tuple[int, int]]) -> tuple[int, int]:
+    """Covered length and number of gaps, by sweeping over sorted intervals."""
+    covered, gaps, reached = 0, 0, None
+    for start, end in sorted(intervals):
+        if reached is not None and start > reached:
+            gaps += 1
+        covered += max(0, end - (start if reached is None else max(start, reached)))
+        reached = end if reached is None else max(reached, end)
+    return covered, gaps
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 1)), min_size=1, max_size=30
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_islands_are_the_union(activities: list[Activity]) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE kernels (source_id INTEGER, rank INTEGER, device BIGINT, "
+            "start_ns BIGINT, dur_ns BIGINT, event_id BIGINT, class VARCHAR)"
+        )
+        connection.execute(sql.script("islands"))
+        connection.executemany(
+            "INSERT INTO kernels VALUES (0, 0, $1, $2, $3, $4, 'compute')",
+            [[device, start, length, i] for i, (start, length, device) in enumerate(activities)],
+        )
+        rows = connection.sql(
+            "SELECT device, sum(end_ns - start_ns)::BIGINT, count(*) - 1, "
+            "max(end_ns) - min(start_ns) FROM islands('kernels') GROUP BY device"
+        ).fetchall()
+    assert len(rows) == len({device for *_, device in activities})
+    for device, busy, gaps, span in rows:
+        mine = [(start, start + length) for start, length, on in activities if on == device]
+        assert (busy, gaps) == union(mine)
+        assert span == max(end for _, end in mine) - min(start for start, _ in mine)
+        assert busy <= span
+
+
+def event(category: str, name: str, ts: float, dur: float, **more: Any) -> Event:
+    return op(name, ts, dur, cat=category, **{"args": {}, **more})
+
+
+FLOW = {"cat": "ac2g", "name": "ac2g", "id": 44}
+
+LINKS = {
+    "by correlation": (
+        [
+            event("cpu_op", "aten::mm", 0, 10, args={"External id": 9}),
+            event("cuda_runtime", "cudaLaunchKernel", 2, 3, args={"correlation": 1}),
+            kernel("gemm", 20, 5, correlation=1),
+        ],
+        ("correlation", "aten::mm", 2000),
+    ),
+    "by driver call": (
+        [
+            event("cpu_op", "triton_poi_0", 0, 10),
+            event("cuda_driver", "cuLaunchKernel", 3, 3, args={"correlation": 1}),
+            kernel("triton_poi_0", 20, 5, correlation=1),
+        ],
+        ("correlation", "triton_poi_0", 3000),
+    ),
+    "by flow": (
+        [
+            event("cpu_op", "aten::zero_", 0, 10),
+            event("cuda_runtime", "hipMemsetAsync", 4, 3),
+            {"ph": "s", "pid": 1, "tid": 1, "ts": 4, **FLOW},
+            {"ph": "f", "pid": 0, "tid": 7, "ts": 20, "bp": "e", **FLOW},
+            kernel("Memset", 20, 5, "gpu_memset"),
+        ],
+        ("flow", "aten::zero_", 4000),
+    ),
+    "by external id": (
+        [
+            event("cpu_op", "aten::add", 1, 10, args={"External id": 9}),
+            kernel("add", 20, 5, **{"External id": 9}),
+        ],
+        ("external_id", "aten::add", 1000),
+    ),
+    "not at all": (
+        [event("cpu_op", "aten::add", 1, 10), kernel("add", 20, 5, correlation=3)],
+        (None, None, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", LINKS)
+def test_a_launch_is_found(way: str, traces: Any) -> None:
+    events, expected = LINKS[way]
+    rows = traces.add(events).sql("SELECT link, op, launch_ns FROM kernels").fetchall()
+    assert rows == [expected]
+
+
+def test_rows_that_only_look_like_device_time_are_not(traces: Any) -> None:
+    """Triton's host ops carry a stream, sync records a device: neither is device time."""
+    connection = traces.add(
+        [
+            event("cpu_op", "triton_poi", 0, 50, args={"stream": 7, "grid": [1, 1, 1]}),
+            event("cuda_sync", "Stream Wait", 0, 90, pid=0, tid=7, args={"device": 0, "stream": 7}),
+            event("gpu_user_annotation", "step", 0, 90, pid=0, tid=7),
+            kernel("k", 10, 5, stream=0),
+        ]
+    )
+    rows = connection.sql("SELECT name, stream FROM kernels").fetchall()
+    assert rows == [("k", 0)]
+    assert connection.sql("SELECT span_ns, bubbles FROM device_time").fetchall() == [(5000, 0)]
+
+
+def test_wrappers_are_looked_through_and_classes_split_the_span(traces: Any) -> None:
+    launches = [
+        event("cuda_runtime", "cudaLaunchKernel", ts, 1, args={"correlation": ts})
+        for ts in (3, 4, 5)
+    ]
+    connection = traces.add(
+        [
+            event("cpu_op", "Torch-Compiled Region: 0/0", 0, 90),
+            event("cpu_op", "CompiledFunctionBackward", 1, 50),
+            event("cpu_op", "aten::mm", 2, 2.5),
+            *launches,
+            kernel("gemm", 10, 10, correlation=3),
+            kernel("ncclDevKernel_AllReduce", 15, 15, correlation=4, stream=20),
+            kernel("Memcpy DtoH", 28, 12, "gpu_memcpy", correlation=5),
+        ]
+    )
+    kernels = connection.sql("SELECT class, top_op, op FROM kernels ORDER BY start_ns").fetchall()
+    assert kernels == [
+        ("compute", "aten::mm", "aten::mm"),
+        ("communication", "aten::mm", "aten::mm"),
+        ("copy", None, "CompiledFunctionBackward"),
+    ]
+    assert connection.sql(
+        "SELECT span_ns, busy_ns, compute_ns, communication_ns, copy_ns, "
+        "exposed_communication_ns, exposed_copy_ns FROM device_time"
+    ).fetchall() == [(30_000, 30_000, 10_000, 15_000, 12_000, 10_000, 10_000)]
+    ranking = connection.sql("SELECT op, calls, device_ns, percent FROM op_ranking ORDER BY 3 DESC")
+    assert ranking.fetchall() == [
+        ("aten::mm", 2, 25_000, pytest.approx(83.333, abs=0.001)),
+        ("(no op)", 1, 12_000, 40.0),
+        ("bubble", 0, 0, 0.0),
+    ]

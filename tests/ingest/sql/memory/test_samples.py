@@ -1,0 +1,344 @@
+"""Memory of real files: against a plain replay, published figures, and torch's own sums."""
+
+import gzip
+import itertools
+import json
+import pickle
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from tests.ingest.sql.memory.replay import replay
+from tests.samples import Samples
+
+SNAPSHOTS = (
+    "fragmented_no_history",
+    "full_history_annotations",
+    "inconsistent_synthetic",
+    "private_pools_no_history",
+    "state_only",
+    "torch20_block_history",
+    "train_ctx128",
+    "train_ctx512",
+    "trimmed",
+)
+FIGURES = {
+    "full_history_annotations": {
+        "start_bytes": 0,
+        "peak_bytes": 1_783_664_516,
+        "peak_ns": 1763324227392471_000,
+        "end_bytes": 1_011_485_828,
+        "end_reserved_bytes": 1_897_922_560,
+    },
+    "train_ctx512": {
+        "start_bytes": 5_095_567_360,
+        "peak_bytes": 12_426_629_128,
+        "peak_ns": 1783874667683056_000,
+        "end_bytes": 6_829_260_804,
+        "end_reserved_bytes": 12_660_506_624,
+    },
+}
+TOTALS = {
+    "full_history_annotations": (61, 1_897_922_560, 883_492_352, 233_375_232),
+    "train_ctx512": (400, 12_660_506_624, 5_822_397_952, 1_051_377_152),
+}
+TRACES_WITH_TOTALS = ("h100_owlv2", "h100_qwen1.5-0.5b", "mi300_owlv2", "flux_eager_full")
+WITHOUT_TOTALS = "v100_resnet50_workers0"
+TIMELINE = "memory_timeline.raw"
+
+
+@pytest.fixture(scope="module")
+def memory_store(sampled: Samples) -> ingest.Store:
+    """Every snapshot, the raw timeline, and the traces that recorded memory, as runs."""
+    traces = (*TRACES_WITH_TOTALS, WITHOUT_TOTALS, TIMELINE)
+    return ingest.Store(sampled.store(*SNAPSHOTS, "cpp_pickler_protocol2", *traces))
+
+
+@pytest.fixture(scope="module")
+def connection(memory_store: ingest.Store) -> duckdb.DuckDBPyConnection:
+    return ingest.connect(memory_store.path)
+
+
+def rows(
+    connection: duckdb.DuckDBPyConnection, query: str, *parameters: object
+) -> list[tuple[Any, ...]]:
+    return connection.execute(query, list(parameters)).fetchall()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_published_figures(memory_store, connection, name):
+    run, figures = memory_store.find(name), FIGURES[name]
+    found = rows(connection, f"SELECT {', '.join(figures)} FROM memory_peak WHERE run_id = $1", run)
+    assert found == [tuple(figures.values())]
+    assert rows(
+        connection,
+        "SELECT segments, bytes, inactive_bytes, stranded_bytes FROM fragmentation "
+        "WHERE run_id = $1 AND level = 'device'",
+        run,
+    ) == [TOTALS[name]]
+
+
+def test_the_top_sites_at_the_peak(memory_store, connection):
+    def top(name: str) -> dict[str, tuple[int, int]]:
+        found = rows(
+            connection,
+            "SELECT name, bytes, elements FROM memory_sites WHERE run_id = $1 AND level = 'site'",
+            memory_store.find(name),
+        )
+        return {name: (size, elements) for name, size, elements in found}
+
+    sites = top("full_history_annotations")
+    assert sites["client.py:176 reset_model"] == (500_957_184, 196)
+    assert max(sites.values()) == (500_957_184, 196)
+    sites = top("train_ctx512")
+    own = {name: held for name, held in sites.items() if not name.startswith("(")}
+    assert max(own, key=lambda name: own[name]) == "model.py:39 forward"
+    assert own["model.py:39 forward"][0] == 2_179_563_520
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_a_snapshot_is_replayed_as_memory_viz_does(memory_store, connection, samples, name):
+    snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
+    expected, run = replay(snapshot), memory_store.find(name)
+    found = rows(
+        connection,
+        "SELECT active_bytes, reserved_bytes FROM memory_timeline "
+        "WHERE run_id = $1 AND ordinal >= 0 ORDER BY ordinal",
+        run,
+    )
+    assert [active for active, _ in found] == expected.curve
+    assert [reserved for _, reserved in found] == expected.reserved
+    elements = rows(
+        connection,
+        "SELECT origin, address, bytes, birth_ordinal, death_ordinal FROM memory_elements "
+        "WHERE run_id = $1",
+        run,
+    )
+    assert Counter(elements) == expected.elements
+    peak = "SELECT start_bytes, peak_bytes, peak_ordinal FROM memory_peak WHERE run_id = $1"
+    assert rows(connection, peak, run) == [(expected.start_bytes, *expected.peak)]
+
+
+def test_a_file_that_is_not_as_torch_wrote_it_is_said_so(connection):
+    odd = "the file is not as PyTorch wrote it"
+    said = dict(
+        rows(
+            connection,
+            "SELECT name, array_to_string(warnings, '; ') FROM sources JOIN runs "
+            "USING (run_id) WHERE kind = 'memory_snapshot'",
+        )
+    )
+    assert {name for name, warnings in said.items() if odd in warnings} == {
+        "trimmed", "inconsistent_synthetic", "cpp_pickler_protocol2",
+    }  # fmt: skip
+    assert "has no history" in said["private_pools_no_history"]
+
+
+def test_holders_add_up_to_the_peak_at_every_level(connection):
+    sums = rows(
+        connection,
+        "SELECT run_id, device, level, sum(bytes), any_value(peak_bytes) FROM memory_peak "
+        "LEFT JOIN memory_sites USING (run_id, source_id, device) "
+        "WHERE peak_bytes > 0 GROUP BY ALL",
+    )
+    assert len(sums) > 80
+    assert [row for row in sums if row[3] != row[4]] == []
+
+
+@pytest.mark.parametrize("name", TRACES_WITH_TOTALS)
+def test_the_curve_of_a_trace_is_the_totals_it_recorded(memory_store, connection, sampled, name):
+    [path] = sampled.files(name)
+    text = gzip.decompress(path.read_bytes())
+    events = [e for e in json.loads(text)["traceEvents"] if e.get("name") == "[memory]"]
+    totals: dict[str, list[int]] = {"cpu": [], "cuda:0": []}
+    for event in sorted(events, key=lambda event: event["ts"]):
+        device = "cuda:0" if event["args"]["Device Type"] else "cpu"
+        totals[device].append(event["args"]["Total Allocated"])
+    run = memory_store.find(name)
+    for device, expected in totals.items():
+        found = rows(
+            connection,
+            "SELECT allocated_bytes, change_bytes FROM memory_events "
+            "WHERE run_id = $1 AND device = $2 ORDER BY ordinal",
+            run,
+            device,
+        )
+        assert [total for total, _ in found] == expected
+        for (before, _), (after, change) in itertools.pairwise(found):
+            assert after - before == change
+
+
+def test_old_traces_without_totals_are_integrated(memory_store, connection, sampled):
+    [path] = sampled.files(WITHOUT_TOTALS)
+    text = gzip.decompress(path.read_bytes())
+    events = [e for e in json.loads(text)["traceEvents"] if e.get("name") == "[memory]"]
+    changes = [e["args"]["Bytes"] for e in events if e["args"]["Device Type"] == 1]
+    sums = [sum(changes[: place + 1]) for place in range(len(changes))]
+    ((start, peak, elements),) = rows(
+        connection,
+        "SELECT start_bytes, peak_bytes, elements FROM memory_peak "
+        "WHERE run_id = $1 AND device = 'cuda:0'",
+        memory_store.find(WITHOUT_TOTALS),
+    )
+    assert (start, peak) == (max(0, -min(sums)), max(sums) - min(0, *sums))
+    assert elements == 0
+
+
+def test_memory_of_operators_is_what_torch_counts(memory_store, connection, samples):
+    expected = samples / "expected" / "key_averages" / "flux_eager_full.key_averages.json.gz"
+    averages = json.loads(gzip.decompress(expected.read_bytes()))["key_averages"]
+    annotations = {
+        name
+        for (name,) in rows(
+            connection,
+            "SELECT DISTINCT name FROM ops WHERE run_id = $1 AND category = 'user_annotation'",
+            memory_store.find("flux_eager_full"),
+        )
+    }
+    found = {
+        op: figures
+        for op, *figures in rows(
+            connection,
+            "SELECT op, calls, total_bytes, self_bytes FROM memory_by_op WHERE run_id = $1",
+            memory_store.find("flux_eager_full"),
+        )
+    }
+    compared = 0
+    for average in averages:
+        if (name := average["key"]) not in found:
+            continue
+        compared += 1
+        calls, total, own = found[name]
+        assert (name, calls, total) == (name, average["count"], average["cpu_memory_usage"])
+        if name not in annotations:  # of which torch takes off the Python frames inside
+            assert (name, own) == (name, average["self_cpu_memory_usage"])
+    assert compared > 90
+
+
+def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connection, samples):
+    text = gzip.decompress((samples / "traces" / f"{TIMELINE}.json.gz").read_bytes())
+    recorded = json.loads(text)
+    total, curve = 0, []
+    for _, _, change, _ in recorded:
+        total += change
+        curve.append(total)
+    run = memory_store.find(TIMELINE)
+    found = rows(
+        connection,
+        "SELECT allocated_bytes FROM memory_timeline WHERE run_id = $1 AND ordinal >= 0 "
+        "ORDER BY ordinal",
+        run,
+    )
+    assert [row[0] for row in found] == curve
+    peak = rows(connection, "SELECT peak_bytes, elements FROM memory_peak WHERE run_id = $1", run)
+    assert peak == [(3_082_832_104, 0)]
+    at_peak: Counter[int] = Counter()
+    for _, _, change, category in recorded[: curve.index(max(curve)) + 1]:
+        at_peak[category] += change
+    held = dict(
+        rows(
+            connection,
+            "SELECT name, bytes FROM memory_sites WHERE run_id = $1 AND level = 'category'",
+            run,
+        )
+    )
+    assert held["PARAMETER"] == at_peak[0]
+    assert held["ACTIVATION"] == at_peak[4]
+    assert held.get("GRADIENT", 0) == at_peak[5]
+    actions = dict(
+        rows(
+            connection,
+            "SELECT action, count(*) FROM memory_events WHERE run_id = $1 GROUP BY 1",
+            run,
+        )
+    )
+    numbers = Counter(action for _, action, _, _ in recorded)
+    names = ("PREEXISTING", "CREATE", "INCREMENT_VERSION", "DESTROY")
+    assert actions == {name: numbers[place] for place, name in enumerate(names, 1)}
+
+
+@pytest.mark.parametrize("name", ["train_ctx512", "full_history_annotations"])
+def test_what_is_drawn_of_a_curve_is_the_curve(memory_store, connection, samples, name):
+    snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
+    expected, run = replay(snapshot), memory_store.find(name)
+    arguments = (run, 0, "cuda:0", "order", 0, len(expected.curve), 200)
+    kept = rows(
+        connection,
+        "SELECT ordinal, used_bytes FROM memory_curve($1, $2, $3, $4, $5, $6, $7) "
+        "WHERE ordinal >= 0",
+        *arguments,
+    )
+    assert len(kept) <= 5 * 200
+    assert all(expected.curve[ordinal] == used for ordinal, used in kept)
+    assert max(used for _, used in kept) == expected.peak[0]
+    bands = rows(
+        connection,
+        "SELECT ordinal, sum(bytes), count(*), min(bytes) "
+        "FROM memory_bands($1, $2, $3, 'site', $4, $5, $6, $7, 8) WHERE ordinal >= 0 GROUP BY 1",
+        *arguments,
+    )
+    assert len(bands) >= 200
+    for ordinal, used, count, least in bands:
+        assert (used, count) == (expected.curve[ordinal], 9)
+        assert least >= 0
+
+
+def test_memory_at_a_moment_is_the_curve_at_that_moment(memory_store, connection):
+    run = memory_store.find("train_ctx512")
+    for moment in (1783874667683056_000, 1783874667700000_000, 1783874667912969_000):
+        ((expected,),) = rows(
+            connection,
+            "SELECT arg_max(active_bytes, ordinal) FROM memory_timeline "
+            "WHERE run_id = $1 AND time_ns <= $2",
+            run,
+            moment,
+        )
+        assert rows(connection, "SELECT sum(bytes) FROM memory_at($1, $2)", run, moment) == [
+            (expected,)
+        ]
+
+
+def test_the_layout_fills_what_the_allocator_holds(memory_store, connection):
+    run = memory_store.find("train_ctx512")
+    for ordinal in (-1, 3485, 12_000, 22_331):
+        found = rows(
+            connection,
+            "SELECT sum(bytes), sum(bytes) FILTER (WHERE state <> 'free'), "
+            "count(DISTINCT segment_address), min(bytes) FROM memory_layout($1, 0, 'cuda:0', $2)",
+            run,
+            ordinal,
+        )
+        ((reserved, active),) = rows(
+            connection,
+            "SELECT reserved_bytes, active_bytes FROM memory_timeline "
+            "WHERE run_id = $1 AND ordinal = $2",
+            run,
+            ordinal,
+        )
+        ((pieces, used, segments, least),) = found
+        assert (pieces, used) == (reserved, active)
+        assert segments == (399 if ordinal < 3737 else 400)
+        assert least > 0
+
+
+def test_two_runs_side_by_side(memory_store, connection):
+    base, other = memory_store.find("train_ctx128"), memory_store.find("train_ctx512")
+    found = {
+        (level, name): (before, after, change)
+        for level, name, before, after, change in rows(
+            connection,
+            "SELECT level, name, base_bytes, other_bytes, change_bytes FROM memory_diff($1, $2)",
+            base,
+            other,
+        )
+    }
+    assert found["curve", "peak"] == (7_013_335_044, 12_426_629_128, 5_413_294_084)
+    assert found["site", "model.py:39 forward"][1] == 2_179_563_520
+    sites = [figures for (level, _), figures in found.items() if level == "site"]
+    assert sum(before for before, _, _ in sites) == 7_013_335_044
+    assert sum(after for _, after, _ in sites) == 12_426_629_128
+    same = rows(connection, "FROM memory_diff($1, $1) WHERE change_bytes <> 0", base)
+    assert same == []

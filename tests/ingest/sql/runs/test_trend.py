@@ -1,0 +1,90 @@
+"""Figures over time: a series whose change is known."""
+
+from typing import Any
+
+import pytest
+
+import ingest
+from ingest import RunLabels
+from tests.builders import diff_traces
+from tests.conftest import Traces
+from tests.stores import Stores
+
+HOUR_NS = 3_600_000_000_000
+FIRST_NS = 1_700_000_000_000_000_000
+EAGER_US = [1000, 1010, 990, 1500, 1000, 1010]  # one is out of line, and changes nothing
+COMPILED_US = [800, 810, 790, 800, 800]
+
+
+@pytest.fixture(scope="module")
+def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+    """A store with eleven runs of a model, the last five compiled, among three of another."""
+    directory = tmp_path_factory.mktemp("series")
+    traces = Traces(directory, stores.new(directory / "store"))
+
+    def add(place: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
+        file = traces.write(
+            diff_traces.trace(calls, step_us, 2),
+            name,
+            baseTimeNanoseconds=FIRST_NS + place * HOUR_NS,
+            **diff_traces.DEVICE,
+        )
+        traces.store.add(file, RunLabels(model=model, tags={"branch": "main"}))
+
+    for place, step_us in enumerate(EAGER_US):
+        add(place, f"run{place:02}", diff_traces.EAGER, step_us, "flux")
+    for place, step_us in enumerate(COMPILED_US, len(EAGER_US)):
+        add(place, f"run{place:02}", diff_traces.COMPILED, step_us, "flux")
+    for place, step_us in ((2, 5000), (5, 6000), (8, 7000)):
+        add(place, f"other{place}", diff_traces.EAGER, step_us, "other")
+    return traces
+
+
+def asked(traces: Traces, query: str) -> list[tuple[Any, ...]]:
+    with ingest.connect(traces.store.path) as connection:
+        return connection.sql(query).fetchall()
+
+
+def test_a_change_is_found_where_it_began(series: Traces) -> None:
+    found = asked(
+        series,
+        """
+        SELECT name, before_median, before_spread, from_median, round(change_percent, 2)
+        FROM trend WHERE change_point AND figure = 'wall'
+        """,
+    )
+    # Before: 1010, 990, 1500, 1000, 1010. From it on: 800, 810, 790, 800, 800.
+    assert found == [("run06", 1_010_000, 10_000, 800_000, -20.79)]
+
+
+def test_each_figure_has_changes_of_its_own(series: Traces) -> None:
+    found = asked(series, "SELECT figure, name FROM trend WHERE change_point")
+    changed = {figure for figure, name in found}
+    assert {name for _, name in found} == {"run06"}
+    assert {"wall", "kernels", "launches", "bubble_host"} <= changed
+    assert not {"lead", "steps", "compute", "busy"} & changed  # 200 µs to 194 are 3 %
+
+
+def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> None:
+    found = asked(
+        series,
+        """
+        SELECT name, value, tags['branch'] FROM trend
+        WHERE figure = 'wall' AND model = 'flux' ORDER BY started_at
+        """,
+    )
+    walls = [step_us * 1000 for step_us in EAGER_US + COMPILED_US]
+    assert found == [(f"run{place:02}", wall, "main") for place, wall in enumerate(walls)]
+    [(figures, of_trend)] = asked(
+        series,
+        """
+        SELECT (SELECT count(value) FROM step_figures WHERE slowest), (SELECT count(*) FROM trend)
+        """,
+    )
+    assert figures == of_trend
+
+
+def test_a_trend_reads_small_files_only(series: Traces) -> None:
+    [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
+    names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
+    assert names == {"run_figures", "run_overview"}

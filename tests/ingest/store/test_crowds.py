@@ -1,0 +1,116 @@
+"""Many processes on one store at once: adding, removing, reading, creating."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+import duckdb
+import pytest
+
+import ingest
+from ingest.store.retry import settled
+
+pytestmark = pytest.mark.slow  # many processes at a time
+EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ingest", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def assert_all_succeed(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """What each wrote to stdout."""
+    results = [(*process.communicate(), process.returncode) for process in processes]
+    assert [(err, code) for _, err, code in results] == [("", 0)] * len(processes)
+    return [out for out, _, _ in results]
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Callable[[int], Path]:
+    """A trace of one event, another for each number."""
+
+    def made(number: int) -> Path:
+        path = tmp_path / f"trace{number}.json"
+        path.write_text(json.dumps({"traceEvents": [{**EVENT, "dur": number + 1}]}))
+        return path
+
+    return made
+
+
+def test_the_same_content_lands_once(trace: Callable[[int], Path], store: ingest.Store) -> None:
+    path = trace(0)
+    adding = [start("add", path, "--name", f"n{i}", "--store", store.path) for i in range(4)]
+    outs = assert_all_succeed(adding)
+    [run_id] = store.run_ids()
+    assert sum(out.startswith(f"{run_id}  (") for out in outs) == 1
+    assert sum(f"already in the store as {run_id}" in out for out in outs) == 3
+
+
+def test_ten_runs_added_at_once_to_a_store_not_there_yet(
+    trace: Callable[[int], Path], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    paths = [trace(number) for number in range(10)]
+    assert_all_succeed([start("add", path, "--store", store) for path in paths])
+    assert [run_id.rpartition("-")[0] for run_id in ingest.Store(store).run_ids()] == [
+        path.stem for path in paths
+    ]
+    durations = ingest.connect(store).sql("SELECT dur_ns FROM events ORDER BY ALL").fetchall()
+    assert durations == [(1000 * (number + 1),) for number in range(10)]
+    known = {".lock", "catalog.duckdb", "runs", "schema"}
+    assert {entry.name for entry in store.iterdir()} == known
+
+
+def test_a_store_opened_first_by_many_is_made_once(
+    trace: Callable[[int], Path], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    assert_all_succeed([start("add", trace(number), "--store", store) for number in range(5)])
+    assert len(ingest.Store(store).run_ids()) == 5
+
+
+def test_readers_see_whole_runs_while_others_come_and_go(
+    trace: Callable[[int], Path], store: ingest.Store
+) -> None:
+    kept = store.add(trace(0)).run_id
+    connection = ingest.connect(store.path)
+    over = Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            store.remove(store.add(trace(1)).run_id)
+
+    changing = [Thread(target=come_and_go) for _ in range(2)]
+    for thread in changing:
+        thread.start()
+    try:
+        for _ in range(200):
+            rows = settled(lambda: connection.sql("SELECT run_id, dur_ns FROM events").fetchall())
+            assert (kept, 1000) in rows
+            assert {dur for _, dur in rows} <= {1000, 2000}
+        outs = assert_all_succeed(
+            [
+                start(*arguments, "--store", store.path)
+                for _ in range(2)
+                for arguments in (["sql", "FROM ops"], ["list"], ["show", kept], ["top", kept])
+            ]
+        )
+    finally:
+        over.set()
+        for thread in changing:
+            thread.join()
+    assert all(out for out in outs)
+    assert store.run_ids() == [kept]
+
+
+def test_a_file_that_is_gone_for_good_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(duckdb.IOException):
+        settled(lambda: duckdb.sql(f"FROM read_parquet('{tmp_path}/none.parquet')"))

@@ -1,0 +1,302 @@
+"""What becomes of a store when processes are killed, disks are full and rights are lost."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import ingest
+from ingest.store.locking import workplace
+from tests.stores import ENTRIES, Stores
+
+pytestmark = pytest.mark.slow  # processes again and again
+INGEST = (sys.executable, "-m", "ingest")
+WITHOUT_ROOTS_RIGHTS = (
+    "setpriv",
+    "--bounding-set=-dac_override,-dac_read_search",
+    "--inh-caps=-dac_override,-dac_read_search",
+)
+
+
+def run(*command: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """`ingest` as a terminal starts it: with a process group of its own, and heeding Ctrl-C."""
+    return subprocess.Popen(
+        [*INGEST, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def until(happens: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def names(store: Path) -> list[str]:
+    return [run_id.rpartition("-")[0] for run_id in ingest.Store(store).run_ids()]
+
+
+READING = [["list"], ["show", "kept"], ["top", "kept"], ["sql", "FROM sources"]]
+PROGRAM = """
+import sys
+from ingest.cli import main
+
+for command in {commands}:
+    sys.argv = ["ingest", *command, "--store", sys.argv[-1]]
+    try:
+        main.main()
+    except SystemExit as end:
+        assert not end.code, command
+    print("\\f")
+"""
+
+
+def assert_readable(store: Path, *prefix: object) -> None:
+    """Every command that reads, and a connection, give the run `kept`."""
+    done = run(*prefix, sys.executable, "-c", PROGRAM.format(commands=READING), store)
+    assert (done.returncode, done.stderr) == (0, "")
+    *shown, rest = done.stdout.split("\f\n")
+    assert (len(shown), rest) == (len(READING), "")
+    assert all("kept" in text for text in shown)
+    rows = ingest.connect(store).sql("SELECT complete FROM sources WHERE run_id ^@ 'kept'")
+    assert rows.fetchall() == [(2324,)]
+
+
+@pytest.fixture
+def small(samples: Path) -> Path:
+    return samples / "traces" / "cpu_only.json.gz"
+
+
+@pytest.fixture
+def large(samples: Path) -> Path:
+    return samples / "traces" / "mi300_flux1_graph_capture.json.gz"
+
+
+@pytest.fixture
+def fill(samples: Path, stores: Stores) -> Callable[[Path], Path]:
+    """Makes a store with one run, `kept`."""
+
+    def made(path: Path) -> Path:
+        trace = samples / "traces" / "cupti_counters.json.gz"
+        stores.new(path).add(trace, ingest.RunLabels(name="kept"))
+        return path
+
+    return made
+
+
+@pytest.fixture
+def store(fill: Callable[[Path], Path], tmp_path: Path) -> Path:
+    return fill(tmp_path / "store")
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB."""
+    path = tmp_path / "mount"
+    path.mkdir()
+    done = run("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", path)
+    if done.returncode:
+        pytest.skip(f"needs the right to mount: {done.stderr.strip()}")
+    yield path
+    run("umount", "--lazy", path)
+
+
+@pytest.mark.parametrize(("what", "stride"), [("create", 7), ("add", 11), ("remove", 6)])
+def test_a_store_is_whole_wherever_a_process_is_killed(
+    what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    if what != "create":
+        fill(store)
+    if what == "remove":
+        ingest.Store(store).add(small)
+    script = Path(__file__).with_name("every_step.py")
+    done = run(sys.executable, script, what, store, small, random.randint(1, stride), stride)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 3
+
+
+def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Path) -> None:
+    began = time.monotonic()
+    assert run(*INGEST, "add", small, "--store", store).returncode == 0
+    lasts = time.monotonic() - began
+    ingest.Store(store).remove(ingest.Store(store).find("cpu_only"))
+    for delay in [*(lasts * part / 6 for part in range(1, 6)), random.uniform(0, lasts)]:
+        process = start("add", small, "--store", store)
+        time.sleep(delay)
+        process.kill()
+        process.communicate()  # until its worker has ended too
+        assert names(store) in (["kept"], ["cpu_only", "kept"])
+        assert_whole = run(*INGEST, "sql", "FROM run_overview", "--store", store)
+        assert (assert_whole.returncode, assert_whole.stderr) == (0, "")
+        if "cpu_only" in names(store):
+            assert run(*INGEST, "remove", "cpu_only", "--store", store).returncode == 0
+    assert run(*INGEST, "add", small, "--store", store).returncode == 0
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+
+
+def test_only_workplaces_of_the_dead_are_swept(store: Path, small: Path) -> None:
+    dead = store / f".work-{os.getpid()}"  # this number is in use, by somebody else
+    (dead / "run").mkdir(parents=True)
+    (dead / "lock").touch()
+    (dead / "run" / "events.parquet").touch()
+    with workplace(store) as in_use:
+        ingest.Store(store).add(small)
+        assert in_use.is_dir()
+        assert not dead.exists()
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+
+
+def test_a_file_system_without_locks_does(tmp_path: Path, small: Path) -> None:
+    code = (
+        "import errno, fcntl, sys, ingest\n"
+        "def flock(descriptor, operation):\n"
+        "    raise OSError(errno.ENOSYS, 'Function not implemented')\n"
+        "fcntl.flock = flock\n"
+        "store = ingest.Store(sys.argv[1])\n"
+        "(store.path / '.work-somebody').mkdir()\n"
+        "store.add(sys.argv[2])\n"
+    )
+    done = run(sys.executable, "-c", code, tmp_path / "store", small)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert names(tmp_path / "store") == ["cpu_only"]
+    assert (tmp_path / "store" / ".work-somebody").is_dir()  # it may be in use
+
+
+@pytest.mark.parametrize("free", [0, 64 << 10, 1 << 20, 3 << 20])
+def test_a_full_disk_is_told_and_harms_nothing(
+    free: int, mount: Path, fill: Callable[[Path], Path], large: Path
+) -> None:
+    store = fill(mount / "store")
+    with (mount / "filler").open("wb") as filler:
+        filler.truncate(0)
+        os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(mount).free - free)
+    done = run(*INGEST, "add", large, "--store", store)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: {store}: cannot write: No space left on device\n"
+    assert_readable(store)
+    (mount / "filler").unlink()
+    assert run(*INGEST, "remove", "kept", "--store", store).returncode == 0
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+
+
+def test_a_store_that_does_not_fit_can_be_made_later(mount: Path, small: Path) -> None:
+    with (mount / "filler").open("wb") as filler:
+        os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(mount).free - (100 << 10))
+    store = mount / "store"
+    done = run(*INGEST, "add", small, "--store", store)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {store}: cannot write: No space left on device\n"
+    (mount / "filler").unlink()
+    assert run(*INGEST, "add", small, "--store", store).returncode == 0
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+
+
+@pytest.mark.parametrize("is_current", [True, False])
+def test_a_read_only_store_is_read_and_refuses_the_rest(
+    is_current: bool, mount: Path, fill: Callable[[Path], Path], small: Path
+) -> None:
+    store = fill(mount / "store")
+    if not is_current:
+        (store / "schema").write_text("of another version, with the same tables")
+    assert run("mount", "-o", "remount,ro", mount).returncode == 0
+    assert_readable(store)
+    for arguments in (["add", small], ["remove", "kept"]):
+        done = run(*INGEST, *arguments, "--store", store)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"error: {store}: cannot write: Read-only file system\n"
+    assert run(*INGEST, "add", small, "--store", mount / "new").stderr == (
+        f"error: {mount / 'new'}: cannot create a store: Read-only file system\n"
+    )
+
+
+@pytest.mark.parametrize("lost", [".", "runs"])
+def test_without_the_right_to_write_a_store_is_read(lost: str, store: Path, small: Path) -> None:
+    if os.getuid() or not shutil.which("setpriv"):
+        pytest.skip("needs root, to give its rights away")
+    os.chown(store / lost, 65534, 65534)
+    assert_readable(store, *WITHOUT_ROOTS_RIGHTS)
+    for arguments in (["add", small], ["remove", "kept"]):
+        done = run(*WITHOUT_ROOTS_RIGHTS, *INGEST, *arguments, "--store", store)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"error: {store}: cannot write: Permission denied\n"
+    os.chmod(store / "runs", 0)
+    done = run(*WITHOUT_ROOTS_RIGHTS, *INGEST, "list", "--store", store)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {store}: cannot read: Permission denied\n"
+
+
+@pytest.mark.bounded
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "to_all"),
+    [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, True)],
+)
+def test_a_signal_ends_at_once_and_leaves_nothing(
+    number: signal.Signals, to_all: bool, jobs: int, store: Path, large: Path, samples: Path
+) -> None:
+    other = samples / "traces" / "mi300_flux1_graph_replay.json.gz"
+    process = start("add", large, other, "--jobs", jobs, "--store", store)
+    until(lambda: list(store.glob(".work-*/run")))
+    began = time.monotonic()
+    if to_all:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    out, err = process.communicate()
+    assert time.monotonic() - began < 5
+    assert (process.returncode, out) == (128 + number, "")
+    assert err == f"error: stopped ({number.name})\n"
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+    assert names(store) == ["kept"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_command_starts_is_heeded(number: signal.Signals, store: Path) -> None:
+    process = start("list", "--store", store)
+    status = Path(f"/proc/{process.pid}/status")
+
+    def is_handled() -> bool:
+        caught = int(status.read_text().split("SigCgt:")[1].split()[0], 16)
+        return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+    until(is_handled)
+    process.send_signal(number)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (128 + number, "")
+    assert err == f"error: stopped ({number.name})\n"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_worker_costs_its_run_alone(
+    jobs: int, store: Path, large: Path, small: Path, samples: Path
+) -> None:
+    others = [small, samples / "traces" / "two_rank_rank0.json.gz"]
+    process = start("add", large, *others, "--jobs", jobs, "--store", store)
+    until(lambda: list(store.glob(".work-*/run")))
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    workers = [
+        c for c in children if b"ingest.store.workers" in Path(f"/proc/{c}/cmdline").read_bytes()
+    ]
+    os.kill(int(workers[0]), signal.SIGKILL)  # the first has the first path
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert err == f"error: {large}: not added: its process was killed (SIGKILL); out of memory?\n"
+    assert names(store) == ["cpu_only", "kept", "two_rank_rank0"]
+    assert {entry.name for entry in store.iterdir()} == ENTRIES

@@ -1,0 +1,92 @@
+"""A store of many runs: what is asked of one run reads the files of that run alone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from ingest import sql
+from tests.stores import Stores
+
+LEVELS = ("op", "leaf", "kernel")
+ACROSS_RUNS = {"trend"}  # reads small files of each
+
+
+@pytest.fixture(scope="module")
+def several_runs(
+    stores: Stores, tmp_path_factory: pytest.TempPathFactory
+) -> duckdb.DuckDBPyConnection:
+    directory = tmp_path_factory.mktemp("many")
+    store = stores.new(directory / "store")
+    for name in ("first", "second", "third"):
+        file = directory / f"{name}.json"
+        launch = {"name": "cudaLaunchKernel", "ph": "X", "cat": "cuda_runtime", "pid": 1, "tid": 1}
+        kernel = {"name": name, "ph": "X", "cat": "kernel", "pid": 0, "tid": 7}
+        link = {"correlation": 1, "device": 0, "stream": 7}
+        op = {"name": "aten::mm", "ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1}
+        events = [
+            {**op, "ts": 0, "dur": 20},
+            {**launch, "ts": 5, "dur": 5, "args": {"correlation": 1}},
+            {**kernel, "ts": 15, "dur": 5, "args": link},
+            {**kernel, "ts": 30, "dur": 5, "args": link},
+        ]
+        file.write_text(json.dumps({"traceEvents": events}))
+        store.add(file)
+    return ingest.connect(store.path)
+
+
+def files_read(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
+    """How many files each scan of the query opens."""
+    plan = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}").fetchall()[0][1]
+    return [int(scan["Total Files Read"]) for scan in scans(json.loads(plan))]
+
+
+def scans(node: Any) -> Iterator[dict[str, str]]:
+    if isinstance(node, dict):
+        if "Total Files Read" in node:
+            yield node
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from scans(child)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({file.name for file in (*sql.tables(), *sql.views())} - ACROSS_RUNS)
+)
+def test_a_query_of_one_run_opens_no_file_of_another(
+    several_runs: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    (run_id,) = several_runs.execute("SELECT max(run_id) FROM runs").fetchall()[0]
+    query = f"SELECT * FROM {name} WHERE run_id = '{run_id}'"
+    columns = [row[0] for row in several_runs.execute(f"DESCRIBE {name}").fetchall()]
+    levels = [f" AND level = '{level}'" for level in LEVELS] if "level" in columns else []
+    for condition in ("", *levels):
+        counts = files_read(several_runs, query + condition)
+        assert counts, condition
+        assert set(counts) == {1}, condition
+
+
+@pytest.mark.parametrize("name", ["run_diff", "comparability"])
+def test_a_comparison_of_two_runs_opens_no_file_of_another(
+    several_runs: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    base, other = several_runs.execute("SELECT min(run_id), max(run_id) FROM runs").fetchall()[0]
+    counts = files_read(several_runs, f"FROM {name}('{base}', '{other}')")
+    assert counts
+    assert max(counts) <= 2
+
+
+def test_a_connection_is_the_same_without_the_catalog_it_is_copied_from(
+    several_runs: duckdb.DuckDBPyConnection, stores: Stores, tmp_path: Path
+) -> None:
+    described = "SELECT table_name, column_name, comment FROM duckdb_columns() ORDER BY ALL"
+    store = stores.new(tmp_path / "store")
+    copied = ingest.connect(store.path).execute(described).fetchall()
+    (store.path / "catalog.duckdb").write_bytes(b"no database")
+    defined = ingest.connect(store.path).execute(described).fetchall()
+    assert copied == defined == several_runs.execute(described).fetchall()

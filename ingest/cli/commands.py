@@ -22,7 +22,7 @@ from ingest.store.store import Store, default_store
 from ingest.terminal import (
     RunArgument,
     StoreOption,
-    account_of_adding,
+    add_with_progress,
     open_store,
     results,
     table,
@@ -89,7 +89,7 @@ def add(
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="K=V; may be given often.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="K=V; repeatable.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that share the runs.")] = 1,
     keep_metadata: Annotated[
         bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
@@ -105,7 +105,7 @@ def add(
     labels = RunLabels(
         name, model, mode and mode.value, _tags(tag or []), keep_metadata, redact_paths
     )
-    if not account_of_adding(Store(store or default_store()), paths, labels, jobs, as_json):
+    if not add_with_progress(Store(store or default_store()), paths, labels, jobs, as_json):
         raise typer.Exit(1)
 
 

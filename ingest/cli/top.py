@@ -1,4 +1,4 @@
-"""`ingest top`: the table that people's own statistics scripts print."""
+"""`ingest top`: the usual per-operator table, with idle time."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -43,7 +43,7 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="All of it, as one JSON object.")] = False,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONDITION", help="Exit with 3 if it holds; may be given often."),
+        typer.Option(metavar="CONDITION", help="Exit with 3 if it holds; repeatable."),
     ] = None,
     rank: Annotated[
         int | None, typer.Option(min=0, help="This rank; else of each run the slowest.")

@@ -73,14 +73,14 @@ def _steps(side: Side) -> str:
 
 def _figures(comparison: Comparison) -> Text:
     """The wall time, its parts, and of the other figures those that changed."""
-    shown = [figure for figure in comparison.figures if _is_told(figure)]
+    shown = [figure for figure in comparison.figures if _is_shown(figure)]
     if not comparison.has_groups:
         return table(("per step", *TIMES), map(_pair, shown), right=TIMES)
     columns = ("per step", "base", "±", "other", "±", "change", "%", "p")
     return table(columns, map(_group, shown), right=columns[1:])
 
 
-def _is_told(figure: Figure) -> bool:
+def _is_shown(figure: Figure) -> bool:
     if figure.part:
         return bool(figure.base or figure.other)
     return figure.figure == "wall" or figure.base != figure.other

@@ -133,10 +133,10 @@ def holders(
     ).fetchall()
 
 
-def telling_level(
+def best_level(
     connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, ordinal: int
 ) -> str:
-    """The first level of site, op and category that tells anything of what held memory then."""
+    """The first of the levels site, op and category at which a holder of memory is known."""
     for level in ("site", "op", "category"):
         names = [row[0] for row in holders(connection, run_id, device, ordinal, level)]
         if any(name and name not in UNKNOWN_HOLDERS for name in names):

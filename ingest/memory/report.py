@@ -11,12 +11,12 @@ from ingest.errors import MissingError
 from ingest.memory.moments import (
     Device,
     Moment,
+    best_level,
     devices,
     holders,
     moment,
     ordinal_at,
     stack_frames,
-    telling_level,
 )
 from ingest.names import NO_STACK
 from ingest.terminal import table
@@ -132,7 +132,7 @@ def _ranking(
     by: str | None,
     limit: int,
 ) -> Iterator[RenderableType]:
-    level = by or telling_level(connection, run_id, device, ordinal)
+    level = by or best_level(connection, run_id, device, ordinal)
     rows = holders(connection, run_id, device, ordinal, level)
     total = sum(row[1] for row in rows)
     title = f"In use {when}: {size(total)} ({total:,} bytes), by {LEVELS[level]}"

@@ -2,12 +2,12 @@
 
 from ingest.terminal.arguments import RunArgument, StoreOption, open_store
 from ingest.terminal.printing import plain, results, table, write_query
-from ingest.terminal.progress import account_of_adding, say_error
+from ingest.terminal.progress import add_with_progress, say_error
 
 __all__ = [
     "RunArgument",
     "StoreOption",
-    "account_of_adding",
+    "add_with_progress",
     "open_store",
     "plain",
     "results",

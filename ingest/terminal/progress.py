@@ -1,4 +1,4 @@
-"""What `ingest add` tells people while it works and of each path when that is done."""
+"""What `ingest add` shows while it works, and prints for each path."""
 
 import json
 import sys
@@ -15,12 +15,12 @@ from ingest.terminal.printing import diagnostics
 from ingest.units import printable
 
 
-def account_of_adding(
+def add_with_progress(
     store: Store, paths: list[Path], labels: RunLabels, jobs: int, as_json: bool
 ) -> bool:
-    """Adds the paths, with one display of the progress, and prints what became of each.
+    """Adds the paths, shows the progress, and prints the outcome of each.
 
-    Whether all of it went well.
+    Returns whether all of them were added without an error.
     """
     paths = list(dict.fromkeys(paths))
     failed = False

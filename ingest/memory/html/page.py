@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.memory.moments import Device, devices, holders, stack_frames, telling_level
+from ingest.memory.moments import Device, best_level, devices, holders, stack_frames
 from ingest.memory.report import LEVELS
 from ingest.names import NO_STACK, UNKNOWN
 from ingest.units import printable
@@ -59,7 +59,7 @@ def _hash(text: str) -> str:
 def _device(
     connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, bins: int
 ) -> dict[str, Any]:
-    level = telling_level(connection, run_id, device, device.peak_ordinal)
+    level = best_level(connection, run_id, device, device.peak_ordinal)
     source = device.path.replace("\\", "/").rpartition("/")[2]
     axes: dict[str, Any] = {}
     if device.first_ns is not None and device.last_ns is not None:

@@ -1,0 +1,41 @@
+"""How numbers and times are written where nothing of a page is known."""
+
+import pandas as pd
+import pytest
+
+from ingest import units
+
+
+@pytest.mark.parametrize(
+    ("ns", "written"),
+    [(1, "1.00 ns"), (999.9, "1.00 µs"), (999_900, "1.00 ms"), (-4_150_000, "-4.15 ms")],
+)
+def test_a_time_goes_on_to_the_next_unit_where_its_digits_do(ns: float, written: str) -> None:
+    assert units.duration(ns) == written
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), pd.NA])
+def test_what_is_not_known_is_a_dash_in_every_unit(value: float | None) -> None:
+    for write in (units.duration, units.size, units.percent, units.count, units.per_step):
+        assert write(value) == units.UNKNOWN
+    for unit in ("ns", "bytes", "count"):
+        assert units.amount(value, unit) == units.UNKNOWN
+
+
+def test_a_change_has_a_sign_unless_it_is_zero() -> None:
+    assert units.change(8.14, units.percent) == "+8.1%"
+    assert units.change(-1234.5, units.percent) == "-1,234.5%"
+    assert units.change(-0.04, units.percent) == "0.0%"
+    assert units.change(0, units.percent) == "0.0%"
+
+
+def test_an_amount_of_zero_has_no_unit_of_time() -> None:
+    assert units.amount(0, "ns") == "0"
+    assert units.amount(1_300.0, "bytes") == "1.27 KiB"
+    assert units.amount(7.0, "count") == "7"
+    assert units.amount(7.25, "count") == "7.2"
+
+
+def test_a_name_cannot_steer_the_terminal() -> None:
+    assert units.printable("a\x1b[2Jb\u202ec") == "a\\x1b[2Jb\\u202ec"
+    assert units.clipped("a\u061cb") == "a\ufffdb"

@@ -24,8 +24,8 @@ from dashboard.widgets.run_picker import Device
 
 ORDER = "bound_ns DESC, kind"
 EXPLAINED = (
-    "Each is an upper bound, and two can count the same time: they do not add up. Idle time can go "
-    "to the last; of kernels and of communication something always remains."
+    "Each is an upper bound, and two can count the same time: they do not add up. Idle time can "
+    "disappear; of kernels and communication something always remains."
 )
 STEPS = {
     "ProfilerStep": "the profiler's steps",

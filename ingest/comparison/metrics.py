@@ -10,49 +10,22 @@ import duckdb
 from ingest.comparison.rank_test import SIGNIFICANT, rank_test
 from ingest.comparison.sides import Side
 
-PAIR = """
+QUERY = """
     SELECT figure, unit, base, other, change, percent, part,
-        [base] AS base_values, [other] AS other_values, NULL AS base_spread, NULL AS other_spread
-    FROM run_diff($base, $other, $rank)
-    ORDER BY position
-"""
-# A part that only one side has changes by all of it, as in `run_diff`.
-GROUPS = """
-    WITH sides AS (
-        SELECT figure, unit, part, position,
-            median(value) FILTER (run_id IN $bases) AS base,
-            median(value) FILTER (run_id IN $others) AS other,
-            list(value ORDER BY run_id) FILTER (run_id IN $bases) AS base_values,
-            list(value ORDER BY run_id) FILTER (run_id IN $others) AS other_values,
-            mad(value) FILTER (run_id IN $bases) AS base_spread,
-            mad(value) FILTER (run_id IN $others) AS other_spread
-        FROM step_figures AS figures
-        WHERE run_id IN $runs
-            AND if($rank IS NULL, slowest, figures.rank = $rank AND slowest_of_rank)
-        GROUP BY ALL
-    ), changes AS (
-        SELECT *, CASE
-            WHEN part AND (base IS NOT NULL OR other IS NOT NULL)
-                THEN coalesce(other, 0) - coalesce(base, 0)
-            ELSE other - base
-        END AS change
-        FROM sides
-    )
-    SELECT figure, unit, base, other, change, 100 * change / nullif(abs(base), 0) AS percent, part,
         base_values, other_values, base_spread, other_spread
-    FROM changes
+    FROM group_diff($bases, $others, $rank)
     ORDER BY position
 """
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of `run_diff`: of one run a side its value, of several their median.
+    """A figure of `group_diff`: of one run a side its value, of several their median.
 
     Times are ns and memory bytes, per step. `part`: one of those that add up to the wall time, of
     one run a side. `base_values` and `other_values` are those of each run, in the order of
-    `Side.runs`; a spread is the median distance from the median, null for one run; `p` is that of
-    the rank test, null for one run a side or where a run does not know the figure.
+    `Side.runs`; a spread is the median distance from the median; `p` is that of the rank test, null
+    where a run does not know the figure. Spreads and `p` are null for one run a side.
     """
 
     figure: str
@@ -78,22 +51,18 @@ def figures_of(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, rank: int | None
 ) -> list[Figure]:
     """The figures of a rank, else of each run's slowest, in the order in which to show them."""
-    query, params = _query(base, other, rank)
-    rows = connection.sql(query, params=params).to_arrow_table().to_pylist()
+    rows = connection.sql(QUERY, params=_params(base, other, rank)).to_arrow_table().to_pylist()
     return [Figure(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
 
 
 def sql_of(base: Side, other: Side, rank: int | None) -> str:
     """The query of the figures with its parameters as literals."""
-    query, params = _query(base, other, rank)
-    return dedent(re.sub(r"\$(\w+)", lambda found: _literal(params[found[1]]), query)).strip()
+    params = _params(base, other, rank)
+    return dedent(re.sub(r"\$(\w+)", lambda found: _literal(params[found[1]]), QUERY)).strip()
 
 
-def _query(base: Side, other: Side, rank: int | None) -> tuple[str, dict[str, Any]]:
-    if base.is_group or other.is_group:
-        sides = {"bases": base.runs, "others": other.runs, "runs": base.runs + other.runs}
-        return GROUPS, {**sides, "rank": rank}
-    return PAIR, {"base": base.run, "other": other.run, "rank": rank}
+def _params(base: Side, other: Side, rank: int | None) -> dict[str, Any]:
+    return {"bases": base.runs, "others": other.runs, "rank": rank}
 
 
 def _literal(value: str | int | list[str] | None) -> str:

@@ -48,7 +48,7 @@ def side_of(
         SELECT run_id, rank, device, measure, steps, steps_from, step_name
         FROM run_summaries AS summary
         WHERE run_id IN $runs
-            AND if($rank IS NULL, slowest, summary.rank = $rank AND slowest_of_rank)
+            AND is_compared($rank, summary.rank, slowest, slowest_of_rank)
         ORDER BY wall_ns, busy_ns, run_id
         """,
         params={"runs": [*runs], "rank": rank},

@@ -67,7 +67,7 @@ def macros() -> tuple[SqlFile, ...]:
 
 def definitions() -> tuple[SqlFile, ...]:
     """The views and macros, which use each other, in the order in which they can be created."""
-    files = {file.name: file for file in (*views(), *macros())}
+    files = {file.name: file for file in (*scripts("macros"), *views(), *macros())}
     ordered: dict[str, SqlFile] = {}
 
     def place(file: SqlFile) -> None:

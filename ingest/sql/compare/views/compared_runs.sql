@@ -19,9 +19,7 @@ CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
         INNER JOIN run_summaries AS summary ON sides.run_id = summary.run_id
         WHERE
             summary.run_id IN (base, other)
-            AND if(
-                rank IS NULL, summary.slowest, summary.rank = rank AND summary.slowest_of_rank
-            )
+            AND is_compared(rank, summary.rank, summary.slowest, summary.slowest_of_rank)
     )
 
     SELECT

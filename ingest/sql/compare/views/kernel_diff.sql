@@ -39,17 +39,22 @@ CREATE MACRO kernel_diff(base, other, rank := NULL) AS TABLE
             max(steps) FILTER (WHERE side = 'base') AS base,
             max(steps) FILTER (WHERE side = 'other') AS other
         FROM compared_runs(base, other, rank := rank)
+    ),
+
+    per_step AS (
+        SELECT
+            sums.name,
+            sums.class,
+            sums.base_calls / steps.base AS base_calls,
+            sums.other_calls / steps.other AS other_calls,
+            sums.base_ns / steps.base AS base_ns,
+            sums.other_ns / steps.other AS other_ns
+        FROM sums
+        CROSS JOIN steps
     )
 
     SELECT
-        sums.name,
-        sums.class,
-        sums.base_calls / steps.base AS base_calls,
-        sums.other_calls / steps.other AS other_calls,
-        sums.base_ns / steps.base AS base_ns,
-        sums.other_ns / steps.other AS other_ns,
-        sums.other_ns / steps.other - sums.base_ns / steps.base AS change_ns,
-        100.0 * (sums.other_ns / steps.other - sums.base_ns / steps.base)
-        / nullif(sums.base_ns / steps.base, 0) AS percent
-    FROM sums
-    CROSS JOIN steps;
+        *,
+        other_ns - base_ns AS change_ns,
+        percent_change(other_ns - base_ns, base_ns) AS percent
+    FROM per_step;

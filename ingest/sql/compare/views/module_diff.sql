@@ -65,7 +65,7 @@ CREATE MACRO module_diff(base, other, rank := NULL) AS TABLE
         base_ns,
         other_ns,
         other_ns - base_ns AS change_ns,
-        100.0 * (other_ns - base_ns) / nullif(base_ns, 0) AS percent,
+        percent_change(other_ns - base_ns, base_ns) AS percent,
         whole_base_calls,
         whole_other_calls,
         whole_base_ns,

@@ -215,7 +215,7 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
         coalesce(base_ns, 0) AS base_ns,
         coalesce(other_ns, 0) AS other_ns,
         coalesce(other_ns, 0) - coalesce(base_ns, 0) AS change_ns,
-        100.0 * (coalesce(other_ns, 0) - base_ns) / nullif(base_ns, 0) AS percent,
+        percent_change(coalesce(other_ns, 0) - base_ns, base_ns) AS percent,
         format('{:x}', sides.row_id) AS row_id,
         row_groups.group_ids
     FROM sides

@@ -17,61 +17,29 @@
 -- other_device  its device in the second
 CREATE MACRO run_diff(base, other, rank := NULL) AS TABLE
     WITH
-    base_figures AS (
-        SELECT figures.*
-        FROM step_figures AS figures
-        WHERE
-            figures.run_id = base
-            AND if(rank IS NULL, figures.slowest, figures.rank = rank AND figures.slowest_of_rank)
-    ),
-
-    other_figures AS (
-        SELECT figures.*
-        FROM step_figures AS figures
-        WHERE
-            figures.run_id = other
-            AND if(rank IS NULL, figures.slowest, figures.rank = rank AND figures.slowest_of_rank)
-    ),
-
     sides AS (
         SELECT
-            figure,
-            unit,
-            base_figures.value AS base_value,
-            other_figures.value AS other_value,
-            part,
-            position,
-            base_figures.rank AS base_rank,
-            other_figures.rank AS other_rank,
-            base_figures.device AS base_device,
-            other_figures.device AS other_device
-        FROM base_figures
-        FULL JOIN other_figures USING (figure, unit, part, position)
-    ),
-
-    changes AS (
-        SELECT
-            *,
-            CASE
-                WHEN part AND (base_value IS NOT NULL OR other_value IS NOT NULL)
-                    THEN coalesce(other_value, 0) - coalesce(base_value, 0)
-                ELSE other_value - base_value
-            END AS change
-        FROM sides
+            max(compared.rank) FILTER (WHERE side = 'base') AS base_rank,
+            max(compared.rank) FILTER (WHERE side = 'other') AS other_rank,
+            max(device) FILTER (WHERE side = 'base') AS base_device,
+            max(device) FILTER (WHERE side = 'other') AS other_device
+        FROM compared_runs(base, other, rank := rank) AS compared
     )
 
+    -- Qualified: a bare `base` is the parameter.
     SELECT
-        figure,
-        unit,
-        base_value AS base,
-        other_value AS other,
-        change,
-        100.0 * change / nullif(abs(base_value), 0) AS percent,
-        part,
-        position,
-        base_rank,
-        other_rank,
-        base_device,
-        other_device
-    FROM changes
-    ORDER BY position;
+        diff.figure,
+        diff.unit,
+        diff.base,
+        diff.other,
+        diff.change,
+        diff.percent,
+        diff.part,
+        diff.position,
+        sides.base_rank,
+        sides.other_rank,
+        sides.base_device,
+        sides.other_device
+    FROM group_diff([base], [other], rank := rank) AS diff
+    CROSS JOIN sides
+    ORDER BY diff.position;

@@ -104,6 +104,6 @@ SELECT
     before_median,
     before_spread,
     from_median,
-    100.0 * (from_median - before_median) / nullif(abs(before_median), 0) AS change_percent,
+    percent_change(from_median - before_median, before_median) AS change_percent,
     coalesce(shifted AND best.place = place, FALSE) AS change_point
 FROM nearby;

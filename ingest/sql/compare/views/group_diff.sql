@@ -1,0 +1,67 @@
+-- Two groups of runs side by side, per step: `group_diff(bases, others, rank := NULL)`, of two
+-- lists of run ids. Of each run the device with the longest wall time counts; with a rank, that of
+-- the rank.
+-- One row: a figure of `run_summaries`; of one run a side, those with `part` add up to figure
+-- `wall`.
+--
+-- figure        name of the figure, without its unit
+-- unit          ns, bytes or count
+-- base          median of the first group; null where no run knows it. An overlap is negative,
+--               which makes it a part
+-- other         median of the second
+-- change        second less first; a part that only one of them has is 0 in the other
+-- percent       change, of the size of the first; null where that is 0
+-- part          whether it is one of those that add up to the wall time
+-- position      order in which to show them: first the wall time, then its parts
+-- base_values   of each run of the first group, in the order of their ids
+-- other_values  of the second
+-- base_spread   median distance of these from their median; null where both groups are one run
+-- other_spread  of the second
+CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
+    WITH
+    sides AS (
+        SELECT
+            figure,
+            unit,
+            part,
+            position,
+            median(value) FILTER (WHERE run_id IN bases) AS base,
+            median(value) FILTER (WHERE run_id IN others) AS other,
+            list(value ORDER BY run_id) FILTER (WHERE run_id IN bases) AS base_values,
+            list(value ORDER BY run_id) FILTER (WHERE run_id IN others) AS other_values,
+            mad(value) FILTER (WHERE run_id IN bases) AS base_spread,
+            mad(value) FILTER (WHERE run_id IN others) AS other_spread
+        FROM step_figures AS figures
+        WHERE
+            run_id IN list_concat(bases, others)
+            AND is_compared(rank, figures.rank, slowest, slowest_of_rank)
+        GROUP BY figure, unit, part, position
+    ),
+
+    changes AS (
+        SELECT
+            *,
+            CASE
+                WHEN part AND (base IS NOT NULL OR other IS NOT NULL)
+                    THEN coalesce(other, 0) - coalesce(base, 0)
+                ELSE other - base
+            END AS change,
+            len(bases) + len(others) > 2 AS has_groups
+        FROM sides
+    )
+
+    SELECT
+        figure,
+        unit,
+        base,
+        other,
+        change,
+        percent_change(change, base) AS percent,
+        part,
+        position,
+        base_values,
+        other_values,
+        if(has_groups, base_spread, NULL) AS base_spread,
+        if(has_groups, other_spread, NULL) AS other_spread
+    FROM changes
+    ORDER BY position;

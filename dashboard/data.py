@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard.query import Query, select
+from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
 
@@ -74,6 +74,30 @@ def rows(query: Query) -> pd.DataFrame:
     """The rows of a query, from the cache while the store is as it was."""
     state = str(st.session_state["store_state"])
     return _asked(lambda: _cached(str(path()), state, query.text, query.parameters))
+
+
+def rows_of_call(query: Query, macro: str, arguments: tuple[Scalar, ...]) -> pd.DataFrame:
+    """The rows of a query over one call of a table macro that is slow; the cache keeps its rows.
+
+    For this query, a temporary macro of that name returns the kept rows.
+    """
+    state = str(st.session_state["store_state"])
+    kept = _asked(lambda: _kept(str(path()), state, macro, arguments))
+    with _connection(str(path())).cursor() as cursor:
+        cursor.register("kept", kept)
+        parameters = ", ".join(f"unused_{place}" for place in range(len(arguments)))
+        cursor.execute(f"CREATE TEMP MACRO {macro}({parameters}) AS TABLE FROM kept")
+        return cursor.execute(query.text, list(query.parameters)).df()
+
+
+@st.cache_resource(show_spinner=False, max_entries=40)
+def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> Any:
+    """All rows of a macro's call, as an Arrow table."""
+    query = select("*", macro, arguments=arguments)
+    with _connection(store).cursor() as cursor:
+        return ingest.settled(
+            lambda: cursor.sql(query.text, params=list(arguments)).to_arrow_table()
+        )
 
 
 def runs_of(words: str) -> list[str]:

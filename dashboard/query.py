@@ -42,6 +42,7 @@ def select(
     *,
     arguments: Sequence[Scalar] | None = None,
     containing: tuple[str, str] | None = None,
+    group_by: str | None = None,
     order_by: str | None = None,
     limit: int | None = None,
 ) -> Query:
@@ -73,6 +74,8 @@ def select(
     lines = [f"SELECT {columns}", f"FROM {source}"]
     if conditions:
         lines.append("WHERE " + "\n  AND ".join(conditions))
+    if group_by:
+        lines.append(f"GROUP BY {group_by}")
     if order_by:
         lines.append(f"ORDER BY {order_by}")
     if limit:

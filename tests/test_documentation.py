@@ -100,10 +100,11 @@ def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -
 def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: Connection) -> None:
     signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.text)
     assert signature
-    tables = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
-    tables |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
+    known = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
+    known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
+    known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
     needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]
-    arguments = ", ".join(tables.get(name, "1") for name in needed)
+    arguments = ", ".join(known.get(name, "1") for name in needed)
     columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
     assert list(macro.documentation.columns) == [row[0] for row in columns]
 

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.compare import op_rows
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.query import select
 from dashboard.widgets import formatting, show_sql, tables
@@ -28,7 +29,7 @@ def units_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
     if row_id is None:
         return {}
     query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
-    groups = [str(group) for row in data.rows(query)["group_ids"] for group in row][:MOST]
+    groups = [str(group) for row in op_rows.rows(pair, query)["group_ids"] for group in row][:MOST]
     if not groups:
         return {}
     aligned = select("side, unit_id", "alignment", {"group_id": groups}, arguments=pair.arguments)
@@ -80,7 +81,7 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         arguments=pair.arguments,
         limit=MOST,
     )
-    frame = data.rows(query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
+    frame = op_rows.rows(pair, query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
     if frame.empty:
         st.caption("Nothing here does this work.")
         return

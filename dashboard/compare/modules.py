@@ -1,35 +1,32 @@
 """The modules of a model by what changed in them, level by level."""
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.compare import op_rows
-from dashboard.compare.op_rows import Filter
+from dashboard.compare.op_rows import Filter, Overview
 from dashboard.compare.picker import Pair
-from dashboard.query import Query, select
 from dashboard.widgets import formatting, show_sql, tables
 
 KEY = "module"
 
 
-def asked(frame: pd.DataFrame) -> str:
+def asked(pair: Pair) -> str:
     """The module that the address names, where there is such a one."""
     module = st.query_params.get(KEY, "")
-    inside = op_rows.chosen(frame, Filter(module=module))
-    return module if len(inside) and module else ""
+    return module if module and op_rows.has_rows(pair, Filter(module=module)) else ""
 
 
-def show(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> None:
-    """What is directly below the module looked at, of the rows that the rest of the filter leaves.
+def show(pair: Pair, every: Overview, wanted: Filter) -> None:
+    """What is directly below the module looked at, of the rows that the filter leaves.
 
     A click on a row goes one level down, one on the path above goes up.
     """
-    if not op_rows.modules(frame).any():
+    if not every.has_modules:
         st.caption("By module: these profiles do not tell which nn.Module an operator was in.")
         st.caption("`with_stack=True` and `with_modules=True` in the profiler record that.")
         return
-    rows = op_rows.chosen(frame, Filter(wanted.search, wanted.statuses))
-    below = op_rows.children(rows, wanted.module)
+    query = op_rows.children_of(pair, wanted)
+    below = op_rows.rows(pair, query)
     _path(wanted.module)
     table_key = f"modules-{pair.key}-{wanted}"
 
@@ -55,21 +52,9 @@ def show(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> None:
         on_select=down,
     )
     with st.container(horizontal=True):
-        show_sql.show(_query(pair, wanted.module), "modules")
+        show_sql.show(query, "modules")
     if below["path"].notna().any():
         st.caption("Tick a module to look into it. Its numbers are left out: blocks are added up.")
-
-
-def _query(pair: Pair, module: str) -> Query:
-    """The modules below that one, of all operators."""
-    return select(
-        "name, whole_base_ns, whole_other_ns, whole_other_ns - whole_base_ns AS change_ns, "
-        "base_ns, other_ns",
-        "module_diff",
-        {"parent": module or None},
-        arguments=pair.arguments,
-        order_by="abs(whole_other_ns - whole_base_ns) DESC",
-    )
 
 
 def _path(module: str) -> None:

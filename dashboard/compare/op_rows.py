@@ -1,31 +1,28 @@
-"""The rows of `op_diff`: fetched once for a pair of runs, then searched and added up here."""
+"""The rows of `op_diff`: filtered and added up in SQL, over rows computed once for a pair."""
 
 from dataclasses import dataclass
 
 import pandas as pd
 
+import ingest
 from dashboard import data
 from dashboard.compare.picker import Pair
 from dashboard.query import Query, Value, inline, select
-from dashboard.widgets import formatting
 
-MOST_FETCHED = 20_000
 COLUMNS = (
     "status, name, module, source, evidence, base_ns, other_ns, change_ns, "
     "percent AS change_percent, base_calls, other_calls, base_kernels, other_kernels, "
     "base_launches, other_launches, kernels_saved, launches_saved, row_id"
 )
-REPLACED = "list_distinct(list_transform(base_ops, LAMBDA op: op.name)) AS replaced"
 SEARCHED = (
     "concat_ws(' ', name, module, source, "
     "array_to_string(list_distinct(list_transform(base_ops, LAMBDA op: op.name)), ' '))"
 )
-# Over all rows, whatever the limit.
-TOTALS = (
-    "count(*) OVER () AS all_rows, sum(base_ns) OVER () AS all_base_ns, "
-    "sum(other_ns) OVER () AS all_other_ns"
-)
 ORDER = "abs(change_ns) DESC, row_id"
+OVERVIEW = (
+    "count(*) AS rows, sum(base_ns) AS base_ns, sum(other_ns) AS other_ns, "
+    "list(DISTINCT status) AS statuses, coalesce(bool_or(module <> ''), FALSE) AS has_modules"
+)
 STATUSES = {
     "fused": "fused",
     "faster": "faster",
@@ -35,7 +32,6 @@ STATUSES = {
     "same": "same",
 }
 HERE = "(directly)"
-NO_MODULE = "(no module)"
 
 
 @dataclass(frozen=True)
@@ -62,105 +58,62 @@ class Sums:
         )
 
 
-def query_of(pair: Pair, wanted: Filter = Filter()) -> Query:
+@dataclass(frozen=True)
+class Overview:
+    """All rows of a pair: what they add up to, which statuses occur, whether modules are known."""
+
+    total: Sums
+    statuses: list[str]
+    has_modules: bool
+
+
+def rows(pair: Pair, query: Query) -> pd.DataFrame:
+    """The rows of a query over `op_diff` of this pair."""
+    return data.rows_of_call(query, "op_diff", tuple(pair.arguments))
+
+
+def query_of(pair: Pair, wanted: Filter = Filter(), limit: int | None = None) -> Query:
     """The rows that a filter leaves, the largest changes first."""
-    where: dict[str, Value] = {}
-    if wanted.statuses:
-        where["status"] = list(wanted.statuses)
-    if wanted.module:
-        where[f"starts_with(concat(module, '/'), {inline(wanted.module + '/')})"] = True
-    return select(
-        COLUMNS,
-        "op_diff",
-        where,
-        arguments=pair.arguments,
-        containing=(SEARCHED, wanted.search),
-        order_by=ORDER,
+    return _select(pair, COLUMNS, wanted, order_by=ORDER, limit=limit)
+
+
+def children_of(pair: Pair, wanted: Filter) -> Query:
+    """What is directly below the filter's module: a row a child, the largest change first.
+
+    Columns: child, path (null where there is nothing below to look into), base_ns, other_ns,
+    change_ns, change_percent, rows. The children add up to the module.
+    """
+    depth = len(levels(wanted.module))
+    names = "string_split(nullif(module, ''), '/')"
+    here = inline(HERE if depth else ingest.names.NO_MODULE)
+    columns = (
+        f"coalesce({names}[{depth + 1}], {here}) AS child, "
+        f"if(len({names}) > {depth}, array_to_string({names}[:{depth + 1}], '/'), NULL) AS path, "
+        "sum(base_ns) AS base_ns, sum(other_ns) AS other_ns, sum(change_ns) AS change_ns, "
+        "percent_change(sum(change_ns), sum(base_ns)) AS change_percent, count(*) AS rows"
     )
+    order = "abs(sum(change_ns)) DESC, child"
+    return _select(pair, columns, wanted, group_by="child, path", order_by=order)
 
 
-def fetch(pair: Pair) -> pd.DataFrame:
-    """All rows, or as many of the largest changes as a page can search."""
-    query = select(
-        f"{COLUMNS}, {REPLACED}, {TOTALS}",
-        "op_diff",
-        arguments=pair.arguments,
-        order_by=ORDER,
-        limit=MOST_FETCHED,
-    )
-    return data.rows(query)
+def overview(pair: Pair) -> Overview:
+    """Of all rows, whatever is shown."""
+    (row,) = rows(pair, _select(pair, OVERVIEW)).itertuples()
+    if not row.rows:
+        return Overview(Sums(0, 0.0, 0.0), [], False)
+    total = Sums(int(row.rows), float(row.base_ns), float(row.other_ns))
+    statuses = [status for status in STATUSES if status in row.statuses]
+    return Overview(total, statuses, bool(row.has_modules))
 
 
-def chosen(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
-    """The rows that a filter leaves: those of its query, without asking the store again."""
-    keep = pd.Series(True, frame.index)
-    if wanted.statuses:
-        keep &= frame["status"].isin(wanted.statuses)
-    if wanted.module:
-        keep &= (modules(frame) + "/").str.startswith(wanted.module + "/")
-    if wanted.search:
-        replaced = frame["replaced"].map(
-            lambda names: "" if formatting.missing(names) else " ".join(names)
-        )
-        texts = [frame[column].fillna("") for column in ("name", "module", "source")]
-        keep &= (
-            pd.concat([*texts, replaced], axis=1)
-            .agg(" ".join, axis=1)
-            .str.lower()
-            .str.contains(wanted.search.lower(), regex=False)
-        )
-    return frame[keep]
-
-
-def modules(frame: pd.DataFrame) -> pd.Series:
-    """The module of each row; empty where it has none."""
-    return frame["module"].fillna("").astype(str)
+def has_rows(pair: Pair, wanted: Filter) -> bool:
+    """Whether a filter leaves any."""
+    return not rows(pair, query_of(pair, wanted, limit=1)).empty
 
 
 def sums(frame: pd.DataFrame) -> Sums:
     """Of these rows."""
     return Sums(len(frame), float(frame["base_ns"].sum()), float(frame["other_ns"].sum()))
-
-
-def total(frame: pd.DataFrame) -> Sums:
-    """Of all rows that there are, fetched or not."""
-    first = frame.iloc[0]
-    return Sums(int(first["all_rows"]), float(first["all_base_ns"]), float(first["all_other_ns"]))
-
-
-def children(frame: pd.DataFrame, module: str) -> pd.DataFrame:
-    """What is directly below a module: a row a child, the largest change first.
-
-    Columns: child, path (null where there is nothing below to look into), base_ns, other_ns,
-    change_ns, change_percent, rows. The children add up to the module.
-    """
-    inside = chosen(frame, Filter(module=module))
-    depth = len(module.split("/")) if module else 0
-    paths = modules(inside).map(lambda path: [name for name in path.split("/") if name])
-    below = paths.map(len) > depth
-    named = inside.assign(
-        child=[
-            path[depth] if deeper else HERE if depth else NO_MODULE
-            for path, deeper in zip(paths, below, strict=True)
-        ],
-        path=[
-            "/".join(path[: depth + 1]) if deeper else None
-            for path, deeper in zip(paths, below, strict=True)
-        ],
-    )
-    summed = (
-        named.groupby(["child", "path"], dropna=False, sort=False)
-        .agg(
-            base_ns=("base_ns", "sum"),
-            other_ns=("other_ns", "sum"),
-            change_ns=("change_ns", "sum"),
-            rows=("row_id", "size"),
-        )
-        .reset_index()
-    )
-    percent = 100 * summed["change_ns"] / summed["base_ns"].where(summed["base_ns"] != 0)
-    summed.insert(5, "change_percent", percent)
-    return summed.sort_values("change_ns", key=abs, ascending=False, ignore_index=True)
 
 
 def levels(module: str) -> list[str]:
@@ -169,7 +122,27 @@ def levels(module: str) -> list[str]:
     return ["/".join(names[: place + 1]) for place in range(len(names))]
 
 
-def statuses_of(frame: pd.DataFrame) -> list[str]:
-    """The statuses that occur, in the one order."""
-    found = set(frame["status"])
-    return [status for status in STATUSES if status in found]
+def _select(
+    pair: Pair,
+    columns: str,
+    wanted: Filter = Filter(),
+    *,
+    group_by: str | None = None,
+    order_by: str | None = None,
+    limit: int | None = None,
+) -> Query:
+    where: dict[str, Value] = {}
+    if wanted.statuses:
+        where["status"] = list(wanted.statuses)
+    if wanted.module:
+        where[f"starts_with(concat(module, '/'), {inline(wanted.module + '/')})"] = True
+    return select(
+        columns,
+        "op_diff",
+        where,
+        arguments=pair.arguments,
+        containing=(SEARCHED, wanted.search),
+        group_by=group_by,
+        order_by=order_by,
+        limit=limit,
+    )

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.compare import bars, detail, modules, op_rows
-from dashboard.compare.op_rows import Filter, Sums
+from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.picker import Pair
 from dashboard.widgets import formatting, run_picker, show_sql, tables
 
@@ -36,38 +36,38 @@ WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 def show(pair: Pair) -> None:
     """Bars, modules, table, and what is behind the row that was ticked."""
     st.subheader("Operators and kernels", anchor=False)
-    frame = op_rows.fetch(pair)
-    if frame.empty:
+    every = op_rows.overview(pair)
+    if not every.total.rows:
         st.info(
             "No operator or device activity fell into the measured steps of either run: there is "
             "nothing to align. The timelines below show what was recorded.",
             icon=":material/search_off:",
         )
         return
-    wanted = _controls(frame)
-    shown = op_rows.chosen(frame, wanted)
+    wanted = _controls(pair, every)
+    shown = op_rows.rows(pair, op_rows.query_of(pair, wanted, MOST_ROWS))
     if shown.empty:
-        _sums(op_rows.total(frame), op_rows.sums(shown))
+        _sums(every.total, op_rows.sums(shown))
         st.info("No row fits; clear the search or the filters.", icon=":material/search_off:")
         return
     left, right = st.container(key="roomy-operators").columns(2, gap="medium")
     with left:
         bars.draw(shown)
     with right:
-        modules.show(pair, frame, wanted)
-    row = _table(pair, shown.head(MOST_ROWS), wanted)
+        modules.show(pair, every, wanted)
+    row = _table(pair, shown, wanted)
     with st.container(horizontal=True):
         query = op_rows.query_of(pair, wanted)
         show_sql.show(query, "operators")
         tables.downloads(query, "op-diff", "op-diff")
-    _sums(op_rows.total(frame), op_rows.sums(shown.head(MOST_ROWS)))
+    _sums(every.total, op_rows.sums(shown))
     if row is not None:
         detail.show(pair, row)
 
 
-def _controls(frame: pd.DataFrame) -> Filter:
+def _controls(pair: Pair, every: Overview) -> Filter:
     """Search and statuses; the module comes from the address, put there by a click."""
-    names = {op_rows.STATUSES[status]: status for status in op_rows.statuses_of(frame)}
+    names = {op_rows.STATUSES[status]: status for status in every.statuses}
     left, right = st.columns([2, 5], vertical_alignment="bottom")
     with left:
         search = run_picker.search("name, module or source")
@@ -80,9 +80,8 @@ def _controls(frame: pd.DataFrame) -> Filter:
             bind="query-params",
             help=HELP,
         )
-    return Filter(
-        search, tuple(names[name] for name in chosen if name in names), modules.asked(frame)
-    )
+    statuses = tuple(names[name] for name in chosen if name in names)
+    return Filter(search, statuses, modules.asked(pair))
 
 
 def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:

@@ -4,13 +4,14 @@ from typing import Any
 
 import duckdb
 
+from ingest import names
 from ingest.comparison.comparison import Comparison
 
 QUERIES = {
     "op": "SELECT * FROM op_diff($base, $other, $rank)",
     "kernel": "SELECT * FROM kernel_diff($base, $other, $rank)",
-    "module": """
-        SELECT * REPLACE (if(module = '', '(no module)', module) AS name)
+    "module": f"""
+        SELECT * REPLACE (if(module = '', '{names.NO_MODULE}', module) AS name)
         FROM module_diff($base, $other, $rank)
     """,
     "class": """

@@ -118,29 +118,47 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize("wanted", FILTERS, ids=str)
-def test_the_sql_behind_the_table_gives_its_rows(asked, compared_run, wanted):
-    pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
-    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
-    every = asked(
-        f"SELECT {columns} FROM op_diff($1, $2) ORDER BY {op_rows.ORDER}",
-        [pair.base, pair.other],
+def fits(row: Any, wanted: Filter) -> bool:
+    """Whether a row of `op_diff` passes a filter."""
+    replaced = [] if formatting.missing(row.base_ops) else [op["name"] for op in row.base_ops]
+    texts = [row.name, row.module, row.source, *replaced]
+    known = [text.lower() for text in texts if not formatting.missing(text)]
+    return (
+        any(wanted.search.lower() in text for text in known)
+        and row.status in (wanted.statuses or op_rows.STATUSES)
+        and (not wanted.module or f"{row.module}/".startswith(f"{wanted.module}/"))
     )
+
+
+@pytest.mark.parametrize("wanted", FILTERS, ids=str)
+def test_the_sql_behind_the_table_gives_its_rows(page, asked, compared_run, wanted):
+    pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
+    every = asked("SELECT * FROM op_diff($1, $2)", [pair.base, pair.other])
+    every["size"] = every["change_ns"].abs()
+    every = every.sort_values(["size", "row_id"], ascending=[False, True])
+    expected = [row for row in every.itertuples(index=False) if fits(row, wanted)]
     query = op_rows.query_of(pair, wanted)
-    expected = asked(query.text, list(query.parameters))
-    assert list(op_rows.chosen(every, wanted)["row_id"]) == list(expected["row_id"])
-    assert list(asked(query.inlined(), [])["row_id"]) == list(expected["row_id"])
+    ids = [row.row_id for row in expected]
+    assert list(asked(query.text, list(query.parameters))["row_id"]) == ids
+    assert list(asked(query.inlined(), [])["row_id"]) == ids
+    statuses = [op_rows.STATUSES[status] for status in wanted.statuses]
+    address = {"q": wanted.search, "status": statuses, "module": wanted.module}
+    shown = page(EAGER, COMPILED, **{key: value for key, value in address.items() if value})
+    if not expected:
+        assert "No row fits" in texts(shown)
+        return
+    table = table_with(shown, "evidence")
+    assert list(table["name"]) == [row.name for row in expected]
+    assert table["base_ns"].sum() == pytest.approx(sum(row.base_ns for row in expected))
 
 
 def test_modules_add_up_to_the_module_around_them(asked, compared_run):
-    columns = f"{op_rows.COLUMNS}, {op_rows.REPLACED}"
-    every = asked(
-        f"SELECT {columns} FROM op_diff($1, $2)", [compared_run(EAGER), compared_run(COMPILED)]
-    )
+    pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
     level = ""
     for _ in range(3):
-        inside = op_rows.chosen(every, Filter(module=level))
-        below = op_rows.children(every, level)
+        wanted = Filter(module=level)
+        queries = op_rows.query_of(pair, wanted), op_rows.children_of(pair, wanted)
+        inside, below = (asked(query.text, list(query.parameters)) for query in queries)
         for column in ("base_ns", "other_ns", "change_ns"):
             assert below[column].sum() == pytest.approx(inside[column].sum())
         assert below["rows"].sum() == len(inside)

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -60,6 +61,12 @@ def samples() -> Path:
 def stores(shared: Path) -> Stores:
     """New stores."""
     return Stores(shared)
+
+
+@pytest.fixture(scope="session")
+def truth(samples: Path) -> dict[str, Any]:
+    """Figures of the sample traces, computed without this program."""
+    return dict(json.loads((samples / "expected" / "truth.json").read_text()))
 
 
 @pytest.fixture(scope="session")

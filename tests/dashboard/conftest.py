@@ -1,12 +1,10 @@
 """A store of a few real runs, the dashboard served on it, and Chromium to look at it."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -64,12 +62,6 @@ def memory_store(sampled: Samples) -> Path:
 def memory_run(memory_store: Path) -> RunOf:
     """The run id of a name in the store of snapshots."""
     return ingest.Store(memory_store).find
-
-
-@pytest.fixture(scope="session")
-def truth(samples: Path) -> dict[str, Any]:
-    """Figures of the sample traces, computed without this program."""
-    return dict(json.loads((samples / "expected" / "truth.json").read_text()))
 
 
 @pytest.fixture(scope="session")

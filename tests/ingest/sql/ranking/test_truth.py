@@ -1,7 +1,5 @@
 """The tables against figures that plain Python computed from the same files."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,11 +10,6 @@ RUN = "(SELECT run_id FROM runs WHERE name = $1)"
 
 def name_of(file: str) -> str:
     return file.removesuffix(".gz").removesuffix(".json").removesuffix(".trace").removesuffix(".pt")
-
-
-@pytest.fixture(scope="session")
-def truth(samples: Path) -> dict[str, Any]:
-    return json.loads((samples / "expected" / "truth.json").read_text())
 
 
 TRACES = [

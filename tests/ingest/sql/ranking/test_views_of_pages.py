@@ -6,12 +6,27 @@ import duckdb
 import pytest
 
 import ingest
+from tests.samples import TWO_RANKS, Samples
+
+RUNS = (
+    "h100_owlv2",
+    "v100_resnet50_workers0",
+    "v100_resnet50_workers4",
+    "flux_eager_full",
+    TWO_RANKS,
+)
 
 
 @pytest.fixture(scope="module")
-def store(shown_store) -> duckdb.DuckDBPyConnection:
-    """A connection to the shown store."""
-    return ingest.connect(shown_store)
+def store(sampled: Samples) -> duckdb.DuckDBPyConnection:
+    """A connection to a store of runs with one device, with two ranks, and of a host alone."""
+    return ingest.connect(sampled.store(*RUNS))
+
+
+@pytest.fixture(scope="module")
+def owlv2(sampled: Samples) -> str:
+    """The id of the run on an H100."""
+    return ingest.Store(sampled.store(*RUNS)).find("h100_owlv2")
 
 
 def rows(store: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
@@ -57,11 +72,11 @@ def test_occupancy_is_the_split_seen_through_time(store, bins):
         assert occupancy == {part: ns for part, ns in split + causes if ns}
 
 
-def test_a_stretch_is_filled_and_no_more(store, run_of):
+def test_a_stretch_is_filled_and_no_more(store, owlv2):
     inside = rows(
         store,
         f"SELECT bin, sum(percent), min(from_ns), max(to_ns) FROM "
-        f"device_occupancy('{run_of('h100_owlv2')}', 0, 0, 100000000, 150000000, 50) GROUP BY bin",
+        f"device_occupancy('{owlv2}', 0, 0, 100000000, 150000000, 50) GROUP BY bin",
     )
     assert sorted(row[0] for row in inside) == list(range(50))
     assert {round(row[1], 6) for row in inside} == {100}
@@ -116,10 +131,10 @@ def test_host_shapes_cover_every_operator(store):
     )
 
 
-def test_the_timeline_begins_at_the_first_activity(store, truth, run_of):
+def test_the_timeline_begins_at_the_first_activity(store, truth, owlv2):
     device = truth["h100_owlv2.json.gz"]["devices"]["0"]
     assert rows(
         store,
         f"SELECT min(from_ns), max(to_ns), count(*) FILTER (WHERE lane = 'idle'), count(*) "
-        f"FROM activity_timeline WHERE run_id = '{run_of('h100_owlv2')}'",
+        f"FROM activity_timeline WHERE run_id = '{owlv2}'",
     ) == [(0, device["span_ns"], device["gaps"], device["gaps"] + device["activities"])]

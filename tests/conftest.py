@@ -25,20 +25,22 @@ NOT_A_TRACE = "memory_timeline.raw"
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """Marks what `make check` leaves out and puts it first, and groups tests for processes.
+def pytest_itemcollected(item: pytest.Function) -> None:
+    """Marks what `make check` leaves out, and groups tests for processes.
 
     The tests of a file, which share its fixtures, run in one process, one after the other, and so
     do all that bound time or memory.
     """
-    for item in items:
-        is_bounded = item.get_closest_marker("bounded") is not None
-        if is_bounded or not SLOW.isdisjoint(item.fixturenames):
-            item.add_marker(pytest.mark.slow)
-        group = "bounded" if is_bounded else str(item.path.relative_to(REPOSITORY))
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: "slow" not in item.keywords)  # the last ones to end are short
+    is_bounded = item.get_closest_marker("bounded") is not None
+    if is_bounded or not SLOW.isdisjoint(item.fixturenames):
+        item.add_marker(pytest.mark.slow)
+    group = "bounded" if is_bounded else str(item.path.relative_to(REPOSITORY))
+    item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the slow ones first, so that the processes end at about the same time."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
 
 
 @pytest.fixture(scope="session")

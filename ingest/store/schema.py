@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.catalog import digest
 from ingest.errors import StoreError
-from ingest.pipeline import RunLabels, write_run
 from ingest.inputs import RunInput
+from ingest.pipeline import RunLabels, write_run
+from ingest.store.catalog import digest
 
 EMPTY_PARTITION = "run_id=~empty"  # sorts last: DuckDB guesses a table's size from its first file
 MOST_DIFFERENCES = 3
@@ -17,7 +17,15 @@ MOST_DIFFERENCES = 3
 
 def tables_digest() -> str:
     """Of all SQL that the tables come from: where it is the same, so are their columns."""
-    return digest(file.text for file in (*sql.tables(), *sql.scripts("staged"), *sql.scripts("load"), *sql.scripts("queries")))
+    return digest(
+        file.text
+        for file in (
+            *sql.tables(),
+            *sql.scripts("staged"),
+            *sql.scripts("load"),
+            *sql.scripts("queries"),
+        )
+    )
 
 
 def write_empty_run(directory: Path) -> None:

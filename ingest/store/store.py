@@ -21,13 +21,13 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.errors import StoreError
-from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
-from ingest.pipeline import RunLabels, write_run
-from ingest.inputs import RunInput, read_run_input
 from ingest.formats import FORMATS, Format, Source
+from ingest.inputs import RunInput, read_run_input
+from ingest.pipeline import RunLabels, write_run
+from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
+from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
@@ -121,7 +121,8 @@ class Store:
     ) -> Added:
         """Ingests a run directory or file as a run.
 
-        Each file is read as the first of the `formats` that recognises it. `progress` hears how many bytes of the files on disk have been read so far. Raises
+        Each file is read as the first of the `formats` that recognises it. `progress` is called
+        with the number of bytes of the files on disk that have been read so far. Raises
         ProfileError for input that cannot be read and StoreError where the store cannot be
         written; the store is then as it was.
         """

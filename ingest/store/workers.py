@@ -18,8 +18,8 @@ from threading import Thread
 from typing import NoReturn
 
 from ingest.errors import IngestError
-from ingest.signals import deferred
 from ingest.pipeline import RunLabels
+from ingest.signals import deferred
 from ingest.store.store import Added, Store
 
 Progress = Callable[[Path, int], None]

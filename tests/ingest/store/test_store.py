@@ -8,9 +8,8 @@ import duckdb
 import pytest
 
 import ingest
-from ingest import sql
+from ingest import RunLabels, sql
 from ingest.errors import StoreError
-from ingest import RunLabels
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
 COLLIDING = (29141, 105589)  # durations that give two such traces the same first eight digits

@@ -22,12 +22,13 @@ ROOT = Path(__file__).parent.parent
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
 
-from ingest import sql  # noqa: E402
+
 from ingest.errors import ProfileError  # noqa: E402
 from ingest.formats import io  # noqa: E402
 from ingest.formats.kineto import load_trace  # noqa: E402
 from ingest.formats.source import Source  # noqa: E402
 from ingest.formats.staging import Staging  # noqa: E402
+from ingest.pipeline.build import prepare  # noqa: E402
 
 SAMPLES = (
     "traces/cpu_only.json.gz",
@@ -102,8 +103,7 @@ def violations(
     io.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
     source = Source(0, path, "kineto", len(content), "")
     with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
-        for name in ("staged", "categories"):
-            connection.execute(sql.script(name))
+        prepare(connection)
         try:
             load_trace(source, Staging(connection), lambda _: None)
         except ProfileError as error:

@@ -3,11 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import duckdb
-
 from ingest.formats import Source
 
-EARLIEST_UNIX_NS = 10**18  # 2001: anything before counts from boot, not from the epoch
 LATEST_UNIX_NS = 3 * 10**18
 MOST_RANKS = 1_000_000
 
@@ -45,22 +42,10 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
     return None
 
 
-def started_at(connection: duckdb.DuckDBPyConnection, said: dict[str, Any]) -> datetime | None:
-    """When the profile began, UTC: as run.json says, else its first event, if that is Unix time.
-
-    Compilations count only where nothing else was recorded: a warm-up compiles before the profile.
-    """
-    if said.get("started_at"):
-        try:
-            started = datetime.fromisoformat(str(said["started_at"]))
-            return started.astimezone(UTC).replace(tzinfo=None)
-        except (ValueError, OverflowError):
-            pass
-    row = connection.execute(
-        "SELECT coalesce(min(first_ns), (SELECT min(start_ns) FROM compilations)) "
-        "FROM (SELECT min(start_ns) AS first_ns FROM complete "
-        "UNION ALL SELECT min(first_ns) FROM memory_devices)"
-    ).fetchone()
-    if row is None or row[0] is None or row[0] < EARLIEST_UNIX_NS:
+def started_at(said: dict[str, Any]) -> datetime | None:
+    """When the profile began, UTC, as run.json says."""
+    try:
+        started = datetime.fromisoformat(str(said["started_at"]))
+        return started.astimezone(UTC).replace(tzinfo=None)
+    except (KeyError, ValueError, OverflowError):
         return None
-    return datetime.fromtimestamp(row[0] / 1e9, UTC).replace(tzinfo=None)

@@ -27,22 +27,25 @@ NESTED = pa.schema(
 Integers = npt.NDArray[np.int64]
 
 
-def nest(connection: duckdb.DuckDBPyConnection, spans: str, result: str) -> None:
-    """Creates table `result` (event_id, depth, parent_id, self_ns) from the relation `spans`.
+def nest(
+    connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
+) -> None:
+    """Fills the table `fills` (event_id, depth, parent_id, self_ns) from the relation `reads`.
 
-    `spans` has (lane, event_id, start_ns, end_ns, event_index). Outermost to innermost is by
+    The latter has (lane, event_id, start_ns, end_ns, event_index). Outermost to innermost is by
     start, then longest first, then the profiler's own order. Where two spans cross, as a
     `ProfilerStep` does with the Python frame it opens in, torch ends the earlier one for nesting
     at the later one's start, and so does this. Spans of no length are nobody's parent. Source of
     the rules: torch.autograd.profiler_util.
     """
+    (spans,), (result,) = reads, fills
     ordered = connection.cursor().sql(
         f"SELECT lane, start_ns, end_ns, event_id FROM {spans} "
         "ORDER BY lane, start_ns, end_ns DESC, event_index, event_id"
     )
     batches = nested(ordered.to_arrow_reader(BATCH_ROWS))
     connection.register("nested", pa.RecordBatchReader.from_batches(NESTED, batches))
-    connection.execute(f"CREATE TABLE {result} AS FROM nested")
+    connection.execute(f"INSERT INTO {result} FROM nested")
     connection.unregister("nested")
 
 

@@ -1,5 +1,6 @@
 """Writing a run's tables from the scratch database to Parquet."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +19,25 @@ SLICE_ROWS = 4_000_000
 READ_ROWS = 1 << 16
 
 
-def write_tables(connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
-    """Writes `<table>.parquet` for each table into `directory`."""
+def write_tables(
+    connection: duckdb.DuckDBPyConnection,
+    directory: Path,
+    empty: frozenset[str] = frozenset(),
+    template: Path | None = None,
+) -> None:
+    """Writes `<table>.parquet` for each table into `directory`.
+
+    The files of the tables in `empty` are copied from `template`, which is faster, if it is given.
+    """
     # Events join what is known of them: the narrow side is written on the right, to be held in
     # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-    slices = connection.execute(sql.script("slices"), {"rows": SLICE_ROWS}).fetchall()
+    slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()
     for table in sql.tables():
+        if template and table.name in empty:
+            file = f"{table.name}.parquet"
+            shutil.copyfile(template / file, directory / file)
+            continue
         target = sql.quoted(directory / f"{table.name}.parquet")
         if table.name == "events" and len(slices) > 1:
             events = pa.RecordBatchReader.from_batches(

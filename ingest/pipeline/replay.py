@@ -23,30 +23,30 @@ Places = npt.NDArray[np.int32]
 Columns = dict[str, npt.NDArray[Any]]
 
 
-def replay(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fills `memory_lives` and `memory_curves` from the actions of each of `memory_devices`.
+def replay(
+    connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
+) -> None:
+    """Fills `memory_curves` and `replayed_lives` from the actions of each of `memory_devices`.
 
     As MemoryViz replays them: a free that was requested and completed in one go ends a life at the
     request; otherwise memory is in use until the completion. A free without an allocation before
     it ends the life of memory that was there before the trace began. The curves are relative to
     what there was at the start.
     """
+    curves, lives = fills
     devices = connection.execute(
         "SELECT device_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY device_id"
     ).fetchall()
     for device_id, count, origin in devices:
-        scripts = ["actions_of_device"]
+        queries = ["actions_of_device"]
         if origin != "snapshot":
-            scripts.append("recorded_totals")
+            queries.append("recorded_totals")
         actions: Columns = {}
-        for script in scripts:
-            query = connection.sql(sql.script(script), params={"device_id": device_id})
+        for name in queries:
+            query = connection.sql(sql.query(name), params={"device_id": device_id})
             actions |= _in_order(query.to_arrow_reader(READ_ROWS), count)
         turns = Turns(actions["role"], actions["address"], actions["bytes"])
-        for table, columns in (
-            ("memory_lives", _lives(actions, turns)),
-            ("memory_curves", _curves(actions, turns)),
-        ):
+        for table, columns in ((lives, _lives(actions, turns)), (curves, _curves(actions, turns))):
             connection.register("replayed", pa.table(columns))
             connection.execute(
                 f"INSERT INTO {table} BY NAME SELECT *, {device_id} AS device_id FROM replayed"

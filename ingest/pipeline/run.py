@@ -11,9 +11,8 @@ from typing import Any
 
 import duckdb
 
-from ingest import sql
 from ingest.errors import ProfileError
-from ingest.formats import Source, Staging
+from ingest.formats import Source, SourceWarning, Staging
 from ingest.inputs import (
     RunInput,
     device_name,
@@ -22,46 +21,11 @@ from ingest.inputs import (
     started_at,
     world_size,
 )
-from ingest.pipeline.compilation import normalise_compilation
-from ingest.pipeline.memory import normalise_memory
-from ingest.pipeline.nesting import nest
+from ingest.pipeline.build import build, prepare
 from ingest.pipeline.parquet import write_tables
 from ingest.redaction import redact, redact_paths
 
 MEMORY_LIMIT = "512MB"
-BEFORE_NESTING = (
-    "names",
-    "overlapping",
-    "complete",
-    "other_events",
-    "spans",
-)
-AFTER_NESTING = (
-    "steps",
-    "launches",
-    "moments",
-    "measured_steps",
-    "launching_ops",
-    "kernels",
-    "event_steps",
-    "outermost_ops",
-    "op_places",
-    "top_ops",
-    "ops",
-    "events",
-    "islands",
-    "device_islands",
-    "device_time",
-    "gaps",
-    "gap_hosts",
-    "bubbles",
-    "host_activities",
-    "measured_windows",
-    "sources",
-    "runs",
-)
-FAULTS = ("memory_faults", "compilation_faults")
-AT_LAST = ("measured_compilations", "run_overview", "run_figures")
 
 
 @dataclass
@@ -94,8 +58,11 @@ def write_run(
     directory: Path,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
+    template: Path | None = None,
 ) -> None:
     """Writes `<table>.parquet` for each table into the existing, empty `directory`.
+
+    `template` is a directory with the files of a run without rows, to copy those of empty tables.
 
     `progress` hears how many bytes of the files have been read so far. A trace that cannot be
     read becomes a source with status `failed`; ProfileError is raised when that leaves none.
@@ -110,26 +77,20 @@ def write_run(
         config["threads"] = threads
     with duckdb.connect(str(scratch), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
-        for name in (
-            "staged",
-            "staged_memory",
-            "staged_compilation",
-            "categories",
-        ):
-            connection.execute(sql.script(name))
+        prepare(connection)
         _stage(Staging(connection, labels.keep_metadata), run, progress)
         if labels.redact_paths:
             redact_paths(connection)
-        _normalise(connection)
         if run.sources:
-            _add_faults(connection, run.sources)
             if not labels.keep_metadata:
                 _redact_descriptions(run)
             if labels.redact_paths:
                 run.make_paths_relative()
-            _fill_sources(connection, run.sources)
-            _fill_runs(connection, run, labels)
-        write_tables(connection, directory)
+            _fill_files(connection, run.sources)
+            _fill_run(connection, run, labels)
+        empty = build(connection)
+        _read_warnings(connection, run.sources)
+        write_tables(connection, directory, empty, template)
 
 
 def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
@@ -157,26 +118,13 @@ def _report(progress: Callable[[int], None] | None, before: int, position: int) 
         progress(before + position)
 
 
-def _normalise(connection: duckdb.DuckDBPyConnection) -> None:
-    """The steps from events as recorded to the tables, each one SQL file."""
-    for name in BEFORE_NESTING:
-        connection.execute(sql.script(name))
-    nest(connection, "host_spans", "host_nest")
-    nest(connection, "op_spans", "op_nest")
-    for name in AFTER_NESTING:
-        connection.execute(sql.script(name))
-    normalise_memory(connection)
-    normalise_compilation(connection)
-    for name in AT_LAST:
-        connection.execute(sql.script(name))
-
-
-def _add_faults(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Warns of what is odd about the sources once all tables are there."""
+def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+    """Gives the sources all their warnings: some are known only once all relations are there."""
     by_id = {source.source_id: source for source in sources}
-    for name in FAULTS:
-        for source_id, code, message in connection.execute(sql.script(name)).fetchall():
-            by_id[source_id].warn(code, message)
+    for source_id, codes, messages in connection.execute(
+        "SELECT source_id, warning_codes, warnings FROM sources"
+    ).fetchall():
+        by_id[source_id].coded_warnings = list(map(SourceWarning, codes, messages))
 
 
 def _redact_descriptions(run: RunInput) -> None:
@@ -185,9 +133,9 @@ def _redact_descriptions(run: RunInput) -> None:
         source.metadata = redact(source.metadata)
 
 
-def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
+def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
-        "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, map($10::VARCHAR[], "
+        "INSERT INTO staged_files VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, map($10::VARCHAR[], "
         "$11::BIGINT[]), map($12::VARCHAR[], $13::BIGINT[]), $14, $15, $16, $17)",
         [
             [
@@ -214,13 +162,13 @@ def _fill_sources(connection: duckdb.DuckDBPyConnection, sources: list[Source]) 
     )
 
 
-def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
+def _fill_run(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
     ranks = len({source.rank for source in run.sources if source.is_profile})
     tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
     connection.execute(
-        "INSERT INTO runs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+        "INSERT INTO staged_run VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
         "map($10::VARCHAR[], $11::VARCHAR[]), $12)",
         [
             labels.name or run.name,
@@ -230,7 +178,7 @@ def _fill_runs(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: Run
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),
             said.get("world_size") or world_size(metadata) or ranks,
-            started_at(connection, said),
+            started_at(said),
             datetime.now(UTC).replace(tzinfo=None),
             list(tags),
             list(tags.values()),

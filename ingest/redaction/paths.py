@@ -4,8 +4,6 @@ from pathlib import Path
 
 import duckdb
 
-from ingest import sql
-
 # A Python frame of a trace, of which the path leads anywhere: `path(line): function`.
 FRAME = r"^([/\\~]|\.\.[/\\]|[A-Za-z]+:[/\\]).*\(\d+\): "
 
@@ -20,7 +18,6 @@ TEXTS = (
 
 def redact_paths(connection: duckdb.DuckDBPyConnection) -> None:
     """Makes the paths of stack frames, of a trace's Python frames and of graphs relative."""
-    connection.execute(sql.script("paths"))
     directory = str(Path.cwd())
     connection.execute(
         "UPDATE staged_frames SET filename = without_place(filename, $1)", [directory]

@@ -1,21 +1,45 @@
 """The SQL: tables of a run, views and macros over them, by topic; and what reads their files.
 
-<topic>/staged/    tables that the readers of files fill
-<topic>/load/      relations on the way from events as recorded to tables
-<topic>/tables/    tables that the store keeps for each run
-<topic>/views/     views, and macros, which are views with parameters
-<topic>/queries/   statements with parameters that Python runs
+    <topic>/staged/    tables that readers of files fill, before any meaning is given to the rows
+    <topic>/macros/    scalar macros, for all SQL
+    <topic>/load/      relations on the way from staged tables to the tables of a run
+    <topic>/tables/    tables that the store keeps for each run
+    <topic>/views/     views over them, and table macros, which are views with parameters
+    <topic>/queries/   statements with parameters that Python runs
+
+A file holds one object, named after the file. The order in which the objects are created is
+derived from what they read (`order.py`); nobody keeps a list.
 """
 
 from ingest.sql.loader import (
+    Documentation,
+    Filling,
     SqlFile,
-    definitions,
+    files,
     macros,
+    of_kind,
+    query,
     quoted,
-    script,
-    scripts,
     tables,
     views,
 )
+from ingest.sql.order import OrderError, Place, in_order, places
+from ingest.sql.references import Condition
 
-__all__ = ["SqlFile", "definitions", "macros", "quoted", "script", "scripts", "tables", "views"]
+__all__ = [
+    "Condition",
+    "Documentation",
+    "Filling",
+    "OrderError",
+    "Place",
+    "SqlFile",
+    "files",
+    "in_order",
+    "macros",
+    "of_kind",
+    "places",
+    "query",
+    "quoted",
+    "tables",
+    "views",
+]

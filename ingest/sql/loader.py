@@ -4,9 +4,18 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
+KEYWORD_LINE = re.compile(r"^(One row|Materialised|Filled by): ")
+FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
+MACRO = re.compile(
+    r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
+    re.DOTALL,
+)
+IN_SCRATCH = frozenset({"staged", "macros", "load", "tables"})
+IN_CATALOG = frozenset({"macros", "tables", "views"})
 
 
 @dataclass(frozen=True)
@@ -23,63 +32,87 @@ class Documentation:
         return f"{self.summary} One row: {self.row}"
 
 
+class Filling(NamedTuple):
+    """The step in Python that fills a table, and the relations it reads."""
+
+    step: str
+    reads: tuple[str, ...]
+
+
+class Macro(NamedTuple):
+    """A macro's parameters, its body, and whether that is a query."""
+
+    parameters: tuple[str, ...]
+    body: str
+    is_table: bool
+
+
 @dataclass(frozen=True)
 class SqlFile:
-    """A `.sql` file: its object's name, text and documentation."""
+    """A `.sql` file, `ingest/sql/<topic>/<kind>/<name>.sql`: one object, named after the file.
+
+    `materialised` says why a relation is a table in the scratch database and no view.
+    """
 
     name: str
-    text: str
+    topic: str
+    kind: str
+    body: str
     documentation: Documentation
+    materialised: str | None
+    filled_by: Filling | None
+
+    @property
+    def is_ddl(self) -> bool:
+        """Whether the file creates an empty table, which readers or a step in Python fill."""
+        return self.body.startswith("CREATE TABLE ")
+
+    @property
+    def macro(self) -> Macro | None:
+        """The macro that the file creates, if it creates one."""
+        if not (found := MACRO.fullmatch(self.body)):
+            return None
+        parameters = re.findall(r"(\w+)(?:\s*:=[^,]*)?(?:,|$)", found["parameters"])
+        return Macro(tuple(parameters), found["body"], found["table"] is not None)
+
+    @property
+    def statement(self) -> str:
+        """The statement that creates the object."""
+        if self.is_ddl or self.macro:
+            return self.body
+        return f"CREATE {'TABLE' if self.materialised else 'VIEW'} {self.name} AS\n{self.body}"
 
 
 @cache
-def _paths() -> dict[str, Path]:
-    """Each SQL file by its name, which no other has."""
-    return {path.stem: path for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql"))}
+def files() -> dict[str, SqlFile]:
+    """All SQL files by their name, which no other has."""
+    found = (_read(path) for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql")))
+    return {file.name: file for file in found}
 
 
-def script(name: str) -> str:
-    """The text of `ingest/sql/<topic>/<kind>/<name>.sql`."""
-    return _paths()[name].read_text(encoding="utf-8")
+def query(name: str) -> str:
+    """The text of a statement with parameters, `ingest/sql/<topic>/queries/<name>.sql`."""
+    return files()[name].body
 
 
-@cache
-def scripts(kind: str) -> tuple[SqlFile, ...]:
-    """The files of all folders `ingest/sql/<topic>/<kind>`, by name."""
-    texts = {name: script(name) for name, path in _paths().items() if path.parent.name == kind}
-    return tuple(SqlFile(name, text, _documentation(text)) for name, text in sorted(texts.items()))
+def of_kind(*kinds: str) -> tuple[SqlFile, ...]:
+    """The files of the folders `ingest/sql/<topic>/<kind>`, by name."""
+    return tuple(file for _, file in sorted(files().items()) if file.kind in kinds)
 
 
 def tables() -> tuple[SqlFile, ...]:
     """The tables that each run directory of the store holds as Parquet."""
-    return scripts("tables")
+    return of_kind("tables")
 
 
 def views() -> tuple[SqlFile, ...]:
     """The views over them."""
-    return tuple(file for file in scripts("views") if "\nCREATE VIEW " in file.text)
+    return tuple(file for file in of_kind("views") if not file.macro)
 
 
 def macros() -> tuple[SqlFile, ...]:
     """The table macros over tables and views, for what needs parameters."""
-    return tuple(file for file in scripts("views") if "\nCREATE MACRO " in file.text)
-
-
-def definitions() -> tuple[SqlFile, ...]:
-    """The views and macros, which use each other, in the order in which they can be created."""
-    files = {file.name: file for file in (*scripts("macros"), *views(), *macros())}
-    ordered: dict[str, SqlFile] = {}
-
-    def place(file: SqlFile) -> None:
-        words = set(re.findall(r"[a-z_]+", re.sub(r"--.*", "", file.text)))
-        for name in sorted((words & files.keys()) - {file.name} - ordered.keys()):
-            place(files[name])
-        ordered[file.name] = file
-
-    for file in files.values():
-        if file.name not in ordered:
-            place(file)
-    return tuple(ordered.values())
+    return tuple(file for file in of_kind("views") if file.macro)
 
 
 def quoted(value: str | Path) -> str:
@@ -87,21 +120,48 @@ def quoted(value: str | Path) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def _documentation(text: str) -> Documentation:
-    """Sentences, a line `One row: …`, then `column  meaning` lines; deeper lines continue one."""
-    prose: list[str] = []
+def _read(path: Path) -> SqlFile:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    is_body = [not line.startswith("--") and bool(line.strip()) for line in lines]
+    begins = is_body.index(True)
+    documentation, keywords = _header(lines[:begins])
+    filling = keywords.get("Filled by")
+    return SqlFile(
+        path.stem,
+        path.parts[-3],
+        path.parts[-2],
+        "\n".join(lines[begins:]),
+        documentation,
+        keywords.get("Materialised"),
+        _filling(filling) if filling else None,
+    )
+
+
+def _filling(text: str) -> Filling:
+    step, reads = FILLING.fullmatch(text).groups()  # type: ignore[union-attr]
+    return Filling(step, tuple(reads.split(", ")))
+
+
+def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
+    """Sentences; `One row: …` with what follows; `Materialised: …` or `Filled by: …`, which an
+    empty line ends; then `column  meaning` lines, which deeper lines continue."""
+    texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}
-    current = ""
-    for line in text.splitlines():
-        if not line.startswith("--"):
-            break
+    keyword = prose = column = ""
+    for line in lines:
         content = line[2:].removeprefix(" ")
         if match := COLUMN_LINE.match(content):
-            current = match[1]
-            columns[current] = match[2]
-        elif current and content.startswith("  "):
-            columns[current] += " " + content.strip()
+            column = match[1]
+            columns[column] = match[2]
+        elif column and content.startswith("  "):
+            columns[column] += " " + content.strip()
+        elif match := KEYWORD_LINE.match(content):
+            keyword = match[1]
+            prose = keyword if keyword == "One row" else prose
+            texts[keyword] = [content[match.end() :].strip()]
+        elif content.strip():
+            texts[keyword].append(content.strip())
         else:
-            prose.append(content.strip())
-    summary, _, row = " ".join(filter(None, prose)).partition("One row: ")
-    return Documentation(summary.strip(), row.strip(), columns)
+            keyword = prose
+    said = {keyword: " ".join(parts) for keyword, parts in texts.items()}
+    return Documentation(said.pop(""), said["One row"], columns), said

@@ -43,14 +43,16 @@ def _define(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
 
 
 def _statements(store: Path) -> Iterator[str]:
+    stored = {table.name for table in sql.tables()}
     for table in sql.tables():
         files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
         yield (
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
             f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
         )
-    for file in sql.definitions():
-        yield file.text
+    for place in sql.places("catalog"):
+        if place.name not in stored:
+            yield sql.files()[place.name].statement
     for file in (*sql.tables(), *sql.views()):
         yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"
         for column, meaning in file.documentation.columns.items():

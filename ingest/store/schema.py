@@ -13,19 +13,12 @@ from ingest.store.catalog import digest
 
 EMPTY_PARTITION = "run_id=~empty"  # sorts last: DuckDB guesses a table's size from its first file
 MOST_DIFFERENCES = 3
+TABLE_SQL = ("staged", "macros", "load", "tables", "queries")
 
 
 def tables_digest() -> str:
     """Of all SQL that the tables come from: where it is the same, so are their columns."""
-    return digest(
-        file.text
-        for file in (
-            *sql.tables(),
-            *sql.scripts("staged"),
-            *sql.scripts("load"),
-            *sql.scripts("queries"),
-        )
-    )
+    return digest(file.statement for file in sql.of_kind(*TABLE_SQL))
 
 
 def write_empty_run(directory: Path) -> None:

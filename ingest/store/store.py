@@ -134,7 +134,7 @@ class Store:
                 return Added(existing, False, time.perf_counter() - began, [])
             directory = place / "run"
             directory.mkdir()
-            write_run(run, labels, directory, threads, progress)
+            write_run(run, labels, directory, threads, progress, self.runs_path / EMPTY_PARTITION)
             sync(directory)
             with locked(self.path):
                 if existing := self._with_content(run):  # somebody else was faster

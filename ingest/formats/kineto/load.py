@@ -46,7 +46,7 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Takes secrets out of what events say, before anything but `staged` has seen them."""
     suspects = connection.cursor().execute(
-        sql.script("suspects"),
+        sql.query("suspects"),
         {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
     )
     columns = ("event_id", *TEXTS)

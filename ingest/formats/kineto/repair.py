@@ -27,7 +27,7 @@ def parse(
 ) -> None:
     """Parses pieces of text into table `staged`."""
     connection.register("pieces", pieces)
-    connection.execute(sql.script("parse"), {"source_id": source_id})
+    connection.execute(sql.query("parse"), {"source_id": source_id})
     connection.unregister("pieces")
 
 

@@ -45,7 +45,7 @@ def load_snapshot(source: Source, staging: Staging, progress: Progress) -> None:
     failures: list[ProfileError] = []
     batches = until_failure(_checked(snapshot), source.path, failures)
     connection.register("snapshot_events", pa.RecordBatchReader.from_batches(EVENT_SCHEMA, batches))
-    connection.execute(sql.script("snapshot_events"), {"source_id": source.source_id})
+    connection.execute(sql.query("snapshot_events"), {"source_id": source.source_id})
     connection.unregister("snapshot_events")
     if failures:
         connection.execute("DELETE FROM staged_actions WHERE source_id = $1", [source.source_id])

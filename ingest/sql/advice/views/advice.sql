@@ -18,7 +18,6 @@
 -- cause     cause of the bubbles that it is about, as in `bubbles`; null where it is about others
 -- kernel    kernel that has the most of it; null where it is not about kernels
 -- op        operator that has the most of it; null where it is not about operators
-CREATE VIEW advice AS
 SELECT * EXCLUDE (wall_ns, not_told)
 FROM advice_checks
 WHERE percent >= 1 AND bound_ns >= 50_000;

@@ -25,7 +25,6 @@
 -- kernel    kernel that has the most of it; null where it is not about kernels
 -- op        operator that has the most of it; null where it is not about operators
 -- not_told  why there is no bound; null where there is one
-CREATE VIEW advice_checks AS
 WITH checks AS (
     FROM idle_checks
     UNION ALL BY NAME

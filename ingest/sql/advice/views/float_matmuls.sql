@@ -11,7 +11,6 @@
 -- kernels    compute kernels that these launched, with those that only prepare or collect
 -- device_ns  time that these took, ns
 -- kernel     the kernel that took the most of it
-CREATE VIEW float_matmuls AS
 WITH
 matmuls AS (
     SELECT

@@ -11,7 +11,6 @@
 -- remedy    what to try
 -- cause     cause of the bubbles that it is about, as in `bubbles`; null where the host is measured
 -- not_told  why there is no bound; null where there is one
-CREATE VIEW idle_checks AS
 WITH
 summaries AS NOT MATERIALIZED (
     SELECT

@@ -13,7 +13,6 @@
 -- kernel    kernel or copy that has the most of it; null where it is about operators
 -- op        operator that has the most of it; null where it is about kernels
 -- not_told  why there is no bound; null where there is one
-CREATE VIEW kernel_checks AS
 WITH
 summaries AS NOT MATERIALIZED (
     SELECT

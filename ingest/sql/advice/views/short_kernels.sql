@@ -10,7 +10,6 @@
 -- device_ns  time that these took, ns
 -- idle_ns    idle time right before them, of cause `host` or `launch`, from the start of the
 --            outermost operator that launched them, without one from the launch; ns
-CREATE VIEW short_kernels AS
 WITH short_calls AS (
     SELECT *
     FROM measured_kernels

@@ -10,7 +10,6 @@
 -- copy        the copy that it waited for; null when that was no copy
 -- bubbles     gaps that followed
 -- bubble_ns   time that the device idled in them, ns
-CREATE VIEW waits AS
 SELECT
     run_id,
     rank,

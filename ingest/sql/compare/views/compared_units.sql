@@ -109,7 +109,7 @@ CREATE MACRO compared_units(base, other, rank := NULL) AS TABLE
         WHERE
             op.run_id IN (base, other)
             AND measured.measure = 'host'
-            AND regexp_matches(op.name, '^(## Call )?CompiledFxGraph')
+            AND is_compiled_graph(op.name)
             AND op.self_ns > 0
     ),
 
@@ -139,7 +139,7 @@ CREATE MACRO compared_units(base, other, rank := NULL) AS TABLE
         units.run_id,
         units.unit_id,
         coalesce(
-            regexp_replace(top.name, '^graph_[0-9]+_', ''),
+            generated_kernel(top.name),
             if(units.in_graph, '(graph) ', '') || units.kernel
         ) AS name,
         coalesce(top.short_name, units.kernel) AS short_name,

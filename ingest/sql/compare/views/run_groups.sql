@@ -4,7 +4,6 @@
 -- run_id  the run
 -- kind    what the words are of: model, name, tag (its key and value) or tag word (one of them)
 -- words   `model:flux`, `name:nightly`, `tag:branch=main`, `tag:main`
-CREATE VIEW run_groups AS
 WITH tagged AS (
     SELECT run_id, unnest(map_entries(tags)) AS tag FROM runs
 )

@@ -15,7 +15,6 @@
 -- op        outermost operator around the launch; on the host, the same as `name`
 -- module    path of nn.Modules around an operator on the host, where known
 -- unit_id   the unit it is part of, as in `compared_units`
-CREATE VIEW unit_timeline AS
 SELECT
     run_id,
     rank,

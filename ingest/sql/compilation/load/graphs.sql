@@ -1,6 +1,6 @@
--- Graphs whose generated code was put to use: of attempts at a compilation the last one counts.
+-- Graphs whose generated code was used: of the attempts at a compilation, the last one.
 -- One row: a graph. A backward graph has no program of its own; its ops are the forward graph's.
-CREATE TABLE graphs AS
+-- Materialised: several relations read it.
 WITH
 used AS (
     SELECT
@@ -32,43 +32,3 @@ SELECT
 FROM used
 INNER JOIN staged_sources AS sources USING (source_id)
 WINDOW so_far AS (PARTITION BY used.source_id, used.compile_id ORDER BY used.ordinal);
-
--- Of which ops of the program a kernel call computes a part: through the lowered nodes.
--- One row: a lowered node of a kernel call, and an op that it comes of.
-CREATE TABLE kernel_origins AS
-WITH
-computed AS (
-    SELECT source_id, graph_id, ordinal, kernel, unnest(aten_nodes) AS aten_node
-    FROM staged_kernel_calls
-),
-
-origins AS (
-    SELECT source_id, graph_id, aten_node, unnest(nodes) AS node FROM staged_origins
-)
-
-SELECT
-    computed.source_id,
-    computed.graph_id,
-    computed.ordinal,
-    computed.aten_node,
-    program.graph_id AS program_id,
-    program.position,
-    program.node,
-    program.target AS op,
-    contains(computed.kernel, '.') AND dispatched(lowered.target) = dispatched(computed.kernel)
-        AS calls_itself
-FROM computed
-INNER JOIN graphs USING (source_id, graph_id)
-INNER JOIN origins USING (source_id, graph_id, aten_node)
-INNER JOIN staged_nodes AS program
-    ON
-        graphs.source_id = program.source_id
-        AND graphs.program_id = program.graph_id
-        AND program.stage = 'program'
-        AND origins.node = program.node
-LEFT JOIN staged_nodes AS lowered
-    ON
-        computed.source_id = lowered.source_id
-        AND computed.graph_id = lowered.graph_id
-        AND lowered.stage = 'aten'
-        AND computed.aten_node = lowered.node;

@@ -1,7 +1,6 @@
--- Compilations inside the measured steps.
--- One row: a rank of which it is known: its operators were recorded, and of no compilation it is
--- unknown whether it was inside.
-CREATE VIEW measured_compilations AS
+-- Compilations inside the measured steps of a rank. A rank is left out where that is unknown: its
+-- operators were not recorded, or the time of one of its compilations is not known.
+-- One row: a rank.
 WITH ranks AS (
     SELECT rank FROM outermost_ops
     UNION

@@ -1,5 +1,6 @@
 -- What torch.compile compiled, and compiled again, and why.
 -- One row: a compilation of a rank, however many files know of it.
+-- Materialised: several relations read it.
 --
 -- run_id            the run
 -- source_id         the file that knows most of it
@@ -23,7 +24,6 @@
 -- in_measured_step  whether it fell into a step of the rank's traces, or of a trace without steps
 --                   into what was recorded; null where that is unknown
 -- evidence          who knows of it: log, else run_json, else trace
-CREATE TABLE compilations AS
 WITH
 numbered AS (
     SELECT

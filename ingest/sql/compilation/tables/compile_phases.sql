@@ -10,7 +10,6 @@
 -- dur_ns      length, ns
 -- self_ns     time in which it was the innermost phase, ns; null for what other threads did
 -- depth       phases around it; null for what other threads did
-CREATE VIEW compile_phases AS
 SELECT
     spans.source_id,
     spans.rank,

@@ -1,5 +1,6 @@
 -- The kernel calls of compiled code in the trace: what ran, and which line of the code it was.
 -- One row: an operator (or, of older traces, a kernel) inside a call of a compiled graph.
+-- Materialised: several relations read it.
 --
 -- Only where it is certain: one graph alone fits the call by its key, by the compilation that the
 -- region around it names, and by the names of all it called, in their order.
@@ -14,7 +15,6 @@
 -- graph       number of the graph in the compilation
 -- ordinal     the kernel call in `compiled_kernels`
 -- region_id   `event_id` of the call of the graph, `## Call CompiledFxGraph`
-CREATE TABLE compiled_calls AS
 WITH
 codes AS (
     SELECT

@@ -1,5 +1,6 @@
 -- Kernel calls in the code that torch.compile generated, with where they come from.
 -- One row: a kernel call of a graph's code.
+-- Materialised: several relations read it.
 --
 -- run_id      the run
 -- source_id   the compile log
@@ -14,7 +15,6 @@
 -- nodes       nodes of the user's program that those come of, in the program's order
 -- ops         what each of them calls, in the same order, e.g. torch.nn.functional.silu
 -- stacks      Python stacks of the lines that it comes from, as logged, outermost frame first
-CREATE TABLE compiled_kernels AS
 WITH
 lowered AS (
     SELECT

@@ -1,5 +1,6 @@
 -- The user's program as torch.compile saw it: its ops in their order, and the kernels they became.
 -- One row: an op of a graph.
+-- Materialised: several relations read it.
 --
 -- run_id           the run
 -- source_id        the compile log
@@ -20,7 +21,6 @@
 --                  the op itself, else the one that computes most of it, else the first; null where
 --                  none does, as of a view
 -- kernel_ordinals  all kernel calls that compute a part of it
-CREATE TABLE compiled_ops AS
 WITH
 shares AS (
     SELECT

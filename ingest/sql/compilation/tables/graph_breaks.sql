@@ -1,5 +1,6 @@
 -- Where torch.compile had to end a graph and to go on in Python.
 -- One row: a graph break of a compilation.
+-- Materialised: several relations read it.
 --
 -- run_id      the run
 -- source_id   the compile log
@@ -9,7 +10,6 @@
 -- reason      why, in torch's words
 -- frame       where: function, file and line of the user's code
 -- stack       the user's Python frames, outermost first
-CREATE TABLE graph_breaks AS
 SELECT
     records.source_id,
     sources.rank,

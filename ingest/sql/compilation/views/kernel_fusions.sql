@@ -11,7 +11,6 @@
 -- evidence    provenance: torch's compile log tells them; name: the kernel's name does
 -- calls       times it ran
 -- ns          time that these took, on the device or, of a CPU's, the host, ns
-CREATE VIEW kernel_fusions AS
 WITH
 ran AS (
     SELECT run_id, rank, event_id AS op_id, NULL::BIGINT AS event_id, name, dur_ns
@@ -37,7 +36,7 @@ calls AS (
     SELECT
         ran.run_id,
         ran.rank,
-        regexp_replace(ran.name, '^graph_[0-9]+_', '') AS kernel,
+        generated_kernel(ran.name) AS kernel,
         coalesce(of_op.log_id, of_kernel.log_id) AS log_id,
         coalesce(of_op.compile_id, of_kernel.compile_id) AS compile_id,
         coalesce(of_op.graph, of_kernel.graph) AS graph,

@@ -5,7 +5,6 @@
 -- recompiles  compilations of that kind, over all ranks
 -- dur_ns      time spent on them, ns
 -- reasons     why, each reason once, the one that cost most first; empty where no file tells
-CREATE VIEW measured_recompiles AS
 SELECT
     run_id,
     sum(recompiles)::BIGINT AS recompiles,

@@ -7,7 +7,6 @@
 -- phase   name of the phase, as torch names it
 -- self_ns  time in which it was the innermost phase, ns
 -- phases  times it occurred
-CREATE VIEW phase_ranking AS
 SELECT run_id, rank, phase, sum(self_ns)::BIGINT AS self_ns, count(*) AS phases
 FROM compile_phases
 WHERE self_ns IS NOT NULL

@@ -1,7 +1,7 @@
--- Stretches in which a device was busy: at all, and with what.
--- One row: a maximal stretch, of the class `all`, of a class of activities, or of `working`, which
--- is compute or communication.
-CREATE TABLE device_islands AS
+-- Stretches in which a device was busy: at all (`all`), with one class of activities, or with
+-- compute or communication (`working`).
+-- One row: a maximal stretch of a class.
+-- Materialised: several relations read it.
 SELECT 'all' AS class, * FROM islands('kernels')
 UNION ALL
 SELECT 'compute' AS class, * FROM islands('compute_activities')

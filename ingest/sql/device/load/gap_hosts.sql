@@ -1,10 +1,10 @@
 -- What the launching thread did while the device waited for it.
 -- One row: a gap whose end was launched after it began.
+-- Materialised: several relations read it.
 --
 -- An operator or frame that covers half of the gap is preferred, the innermost such; where none
 -- does, a wrapper that does; else the operator or frame that covers most. A wait is told by what
 -- was open when the gap began: the outermost operator, and the innermost line of Python.
-CREATE TABLE gap_hosts AS
 WITH
 met AS (
     SELECT

@@ -40,9 +40,3 @@ CREATE MACRO islands(activities) AS TABLE
         arg_max(event_id, (end_ns, event_id)) AS last_id
     FROM numbered
     GROUP BY source_id, device, island;
-
-CREATE VIEW compute_activities AS SELECT * FROM kernels WHERE class = 'compute';
-CREATE VIEW communication_activities AS SELECT * FROM kernels WHERE class = 'communication';
-CREATE VIEW copy_activities AS SELECT * FROM kernels WHERE class = 'copy';
-CREATE VIEW working_activities AS
-SELECT * FROM kernels WHERE class IN ('compute', 'communication');

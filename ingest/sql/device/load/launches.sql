@@ -1,9 +1,9 @@
 -- The launch behind each device activity: where and when the host asked for it.
 -- One row: a device activity whose launch is known.
+-- Materialised: several relations read it.
 --
 -- Found by correlation, then by flow, then by External id: the last names no launch but the
 -- operator, whose start then stands for the launch.
-CREATE TABLE launches AS
 WITH
 launch_calls AS (
     SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')

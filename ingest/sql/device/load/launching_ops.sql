@@ -1,9 +1,9 @@
 -- The operators around each launch.
 -- One row: a moment at which a thread launched something inside at least one cpu_op.
+-- Materialised: several relations read it.
 --
 -- The top operator looks through the wrappers that torch.compile, autograd and the profiler put
 -- around operators, because they name no work.
-CREATE TABLE launching_ops AS
 WITH around AS (
     SELECT
         lane,

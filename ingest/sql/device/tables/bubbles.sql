@@ -27,7 +27,6 @@
 --                  operator, or without one the call
 -- wait_frame       innermost line of Python around that wait; null when the trace has no stacks
 -- step             step of the activity that ended the gap
-CREATE VIEW bubbles AS  -- a table would be written twice: here, and to its file
 SELECT
     gaps.source_id,
     gaps.rank,

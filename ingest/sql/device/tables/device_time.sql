@@ -1,5 +1,6 @@
 -- How a device spent its time: busy, idle, and by class of activity.
 -- One row: a device of one input file.
+-- Materialised: several relations read it.
 --
 -- run_id                    the run
 -- source_id                 the input file
@@ -16,7 +17,6 @@
 -- copy_ns                   union of copies and sets, ns
 -- exposed_communication_ns  communication while no compute kernel ran, ns
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns
-CREATE TABLE device_time AS
 WITH lengths AS (
     SELECT
         source_id,

@@ -1,5 +1,6 @@
 -- Device activities with the launch and the operators they belong to.
 -- One row: a kernel, memory copy or memory set on a device.
+-- Materialised: several relations read it.
 --
 -- run_id          the run
 -- source_id       the input file
@@ -29,7 +30,6 @@
 -- registers       registers per thread
 -- shared_bytes    shared memory of a block, bytes
 -- bytes           bytes moved by a copy or set
-CREATE TABLE kernels AS
 WITH
 activities AS (
     SELECT

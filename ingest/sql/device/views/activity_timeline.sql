@@ -15,7 +15,6 @@
 -- before_kernel  for a gap, the activity whose end began it
 -- after_kernel   for a gap, the activity that ended it
 -- step           step in which it was launched; for a gap, of the activity that ended it
-CREATE VIEW activity_timeline AS
 WITH moments AS (
     SELECT
         run_id,

@@ -8,7 +8,6 @@
 -- bubbles    number of gaps
 -- bubble_ns  time lost to them, ns
 -- percent    of the device's idle time, 0 to 100
-CREATE VIEW bubble_causes AS
 SELECT
     run_id,
     rank,

@@ -11,7 +11,6 @@
 -- bubble_ns   time lost to them, ns
 -- percent     of the device's idle time, 0 to 100
 -- longest_ns  the longest of them, ns
-CREATE VIEW bubble_hosts AS
 SELECT
     run_id,
     rank,

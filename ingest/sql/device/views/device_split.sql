@@ -8,7 +8,6 @@
 --          computed or communicated; bubble, while nothing ran
 -- part_ns  time in it, ns
 -- percent  of the device's span, 0 to 100; null when the span is 0
-CREATE VIEW device_split AS
 WITH parts AS (
     UNPIVOT device_time
     ON compute_ns, exposed_communication_ns, exposed_copy_ns, bubble_ns

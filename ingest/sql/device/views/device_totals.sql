@@ -12,7 +12,6 @@
 -- bubble_percent  idle time as a share of the span, 0 to 100; null when the span is 0
 -- bubbles         number of gaps
 -- activities      number of kernels, copies and sets
-CREATE VIEW device_totals AS
 SELECT
     run_id,
     rank,

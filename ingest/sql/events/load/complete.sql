@@ -2,7 +2,6 @@
 -- One row: a complete event (phase X) that has a name, a time and a duration.
 --
 -- What nests, and what launches, does so on one lane, which stands for a thread of a source.
-CREATE VIEW complete AS
 SELECT
     staged.source_id,
     sources.rank,

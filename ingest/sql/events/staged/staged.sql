@@ -21,6 +21,3 @@ CREATE TABLE staged (
     external_id BIGINT,
     args JSON
 );
-
--- Input files as far as the SQL needs them; `base_ns` is what the file's times count from.
-CREATE TABLE staged_sources (source_id INTEGER, rank INTEGER, base_ns BIGINT);

@@ -19,7 +19,6 @@
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
 -- args               its arguments (JSON); under `event`, what else it carried without a column
-CREATE VIEW events AS  -- a table would be written twice: here, and to its file
 SELECT
     complete.source_id,
     complete.rank,

@@ -14,7 +14,6 @@
 -- id         number shared by the ends of a flow
 -- time_ns    Unix time, ns; null where the event has no valid one
 -- event      the event as recorded (JSON)
-CREATE VIEW other_events AS  -- a table would be written twice: here, and to its file
 SELECT
     staged.source_id,
     sources.rank,

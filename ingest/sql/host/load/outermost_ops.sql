@@ -1,6 +1,6 @@
 -- The operators in which each thread does its work: no other operator is around them.
--- One row: a cpu_op that is no wrapper and begins inside no other such of its thread.
-CREATE TABLE outermost_ops AS
+-- One row: a cpu_op that is no wrapper and begins inside no other such op of its thread.
+-- Materialised: several relations read it.
 WITH reached AS (
     SELECT
         lane,

@@ -23,7 +23,6 @@
 -- sequence         number that ties an operator to its backward
 -- module           innermost nn.Module around it, as the Python frames name it
 -- step             step in which it began
-CREATE VIEW ops AS  -- a table would be written twice: here, and to its file
 WITH
 launch_order AS (
     SELECT

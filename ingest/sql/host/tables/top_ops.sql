@@ -19,7 +19,6 @@
 --              `file.py(first line): function`; null where the trace has no Python frames
 -- frame_order  its place among the outermost operators of that call of the function, from 1
 -- input_dims   shapes of its inputs, as recorded (JSON)
-CREATE VIEW top_ops AS  -- a table would be written twice: here, and to its file
 SELECT
     top.source_id,
     top.rank,

@@ -8,7 +8,6 @@
 -- self_ns   time inside the operator and no operator or annotation within it, ns
 -- total_ns  sum of durations, ns; an operator inside itself counts twice
 -- percent   self time as a share of all operators' self time in the rank, 0 to 100
-CREATE VIEW host_op_ranking AS
 SELECT
     run_id,
     rank,

@@ -10,7 +10,6 @@
 -- self_ns      time inside the operator and no operator or annotation within it, ns
 -- total_ns     sum of durations, ns
 -- percent      of the operator's self time in that rank, 0 to 100
-CREATE VIEW host_op_shapes AS
 SELECT
     run_id,
     rank,

@@ -1,34 +1,11 @@
 -- What each stack says of who asked for the memory.
+-- One row: a stack.
+-- Materialised: several relations read it.
 --
 -- The site is the innermost frame of the user's own Python: outside of installed packages and
--- Python's own library. Where there is none, the innermost Python frame stands for it. Where there
--- is no Python, as in autograd's threads, it is the node of the backward pass that was running,
--- else the innermost operator, else the innermost frame that is neither the unwinder's nor the
--- allocator's.
-
--- One row: a frame, with its file as it reads best.
-CREATE TABLE frame_places AS
-SELECT
-    frame_id,
-    name,
-    filename,
-    line,
-    other,
-    regexp_extract(filename, '[^/\\]*$') AS basename,
-    regexp_matches(filename, '\.py[cx]?$|^<ipython|ipykernel_|^<(stdin|string)>$') AS is_python,
-    regexp_matches(filename, concat(
-        '(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+)[/\\]|',
-        '(?i:[/\\]python[0-9.]*[/\\]lib[/\\])|',
-        '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',
-        'profiler|_[a-z_]+)[/\\]|torchinductor_|^<frozen|^<eval_with_key>'
-    )) AS is_library,
-    regexp_extract(
-        replace(filename, '\', '/'), '(?:site-packages|dist-packages)/(.*)\.py$', 1
-    ) AS module_path
-FROM staged_frames;
-
--- One row: a stack.
-CREATE TABLE stack_sites AS
+-- Python's own library. Where there is none, it is the innermost Python frame. Where there is no
+-- Python, as in autograd's threads, it is the node of the backward pass that was running, else the
+-- innermost operator, else the innermost frame that is neither the unwinder's nor the allocator's.
 WITH
 placed AS (
     SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS place

@@ -18,6 +18,6 @@ SELECT
     coalesce(time_ns, -9223372036854775808) AS time_ns,
     coalesce(stack_id, -9223372036854775808)::BIGINT AS stack_id,
     reserved_change(action, coalesce(bytes, 0))::BIGINT AS reserved_change
-FROM staged_actions
+FROM memory_actions
 INNER JOIN memory_devices USING (source_id, device)
 WHERE memory_devices.device_id = $device_id;

@@ -6,6 +6,6 @@ SELECT
     change_bytes,
     coalesce(recorded_allocated_bytes, -9223372036854775808) AS allocated_bytes,
     coalesce(recorded_reserved_bytes, -9223372036854775808) AS reserved_bytes
-FROM staged_actions
+FROM memory_actions
 INNER JOIN memory_devices USING (source_id, device)
 WHERE memory_devices.device_id = $device_id;

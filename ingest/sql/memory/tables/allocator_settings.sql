@@ -6,7 +6,6 @@
 -- rank       rank of the process
 -- setting    its name; parts of a compound one behind a dot
 -- value      its value, as text
-CREATE VIEW allocator_settings AS
 SELECT settings.source_id, sources.rank, settings.setting, settings.value
 FROM staged_settings AS settings
 INNER JOIN staged_sources AS sources USING (source_id);

@@ -9,6 +9,5 @@
 -- is_python   whether it is a line of Python
 -- is_library  whether it lies in an installed package or in Python's own library
 -- other       what else was recorded of it, such as its place in an FX graph (JSON)
-CREATE VIEW frames AS
 SELECT frame_id, name, filename, line, is_python, is_library, other
 FROM frame_places;

@@ -10,7 +10,6 @@
 -- end_ns         Unix time at which it ended, ns; null where only its start was recorded
 -- start_ordinal  actions of the device before its start
 -- end_ordinal    actions of the device before its end
-CREATE VIEW memory_annotations AS
 WITH
 nested AS (
     SELECT

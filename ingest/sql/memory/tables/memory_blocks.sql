@@ -12,7 +12,6 @@
 -- state            active_allocated, active_pending_free (freed, but a stream may still use it) or
 --                  inactive
 -- stack_id         stack that allocated it; null where none was recorded
-CREATE VIEW memory_blocks AS
 SELECT
     block.source_id,
     sources.rank,

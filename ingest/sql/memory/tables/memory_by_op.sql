@@ -4,6 +4,7 @@
 -- they were recorded). A call that is all that its caller of the same name does is counted with
 -- it.
 -- One row: an operator's name on one device of one rank of a run.
+-- Materialised: several relations read it.
 --
 -- run_id                the run
 -- source_id             the input file
@@ -14,7 +15,6 @@
 -- self_bytes            bytes allocated less bytes freed, outside of operators inside it
 -- total_bytes           the same with those inside it
 -- self_allocated_bytes  bytes allocated, outside of operators inside it
-CREATE TABLE memory_by_op AS
 WITH
 instants AS (
     SELECT
@@ -23,7 +23,7 @@ instants AS (
         time_ns,
         sum(change_bytes) AS change_bytes,
         sum(greatest(change_bytes, 0)) AS allocated_bytes
-    FROM staged_actions
+    FROM memory_actions
     WHERE origin = 'trace'
     GROUP BY source_id, device, time_ns
 ),

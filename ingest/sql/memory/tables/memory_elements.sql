@@ -27,7 +27,6 @@
 -- op                 its name
 -- module             innermost nn.Module around it: as the trace names it, else as its stack shows
 -- step               step in which it was allocated, as in `memory_steps`
-CREATE VIEW memory_elements AS  -- a table would be written twice: here, and to its file
 WITH
 -- What is told of all actions is looked up for the first that is known of each life.
 known AS (
@@ -37,7 +36,7 @@ known AS (
         actions.pool,
         actions.category,
         actions.compile_context
-    FROM staged_actions AS actions
+    FROM memory_actions AS actions
     INNER JOIN memory_lives AS lives ON actions.action_id = lives.action_id
     UNION ALL BY NAME
     SELECT

@@ -29,7 +29,6 @@
 -- reserved_bytes     memory that the allocator holds of the device after it
 -- event_id           the action's row in `other_events`, of a trace
 -- other              what else was recorded (JSON)
-CREATE VIEW memory_events AS  -- a table would be written twice: here, and to its file
 SELECT
     actions.source_id,
     sources.rank,
@@ -54,6 +53,6 @@ SELECT
     totals.reserved_bytes,
     actions.event_id,
     actions.other
-FROM staged_actions AS actions
+FROM memory_actions AS actions
 INNER JOIN staged_sources AS sources ON actions.source_id = sources.source_id
 INNER JOIN memory_totals AS totals ON actions.action_id = totals.action_id;

@@ -14,7 +14,6 @@
 -- pool           ids of its private pool, where known; (0, 0) is the common one
 -- is_expandable  whether it is part of a segment that can grow
 -- stack_id       stack that made the allocator ask for it
-CREATE VIEW memory_held AS
 SELECT
     held.source_id,
     sources.rank,

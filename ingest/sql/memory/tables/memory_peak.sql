@@ -1,5 +1,6 @@
 -- The memory curve of each device at a glance: its start, its peak and its end.
 -- One row: a device in a source.
+-- Materialised: several relations read it.
 --
 -- run_id               the run
 -- source_id            the input file
@@ -20,7 +21,6 @@
 -- start_reserved_bytes  held by the allocator before the first action; null where not recorded
 -- peak_reserved_bytes  the most that it held
 -- end_reserved_bytes   held after the last action
-CREATE TABLE memory_peak AS
 WITH
 used AS (
     SELECT
@@ -75,4 +75,4 @@ FROM starts
 INNER JOIN staged_sources AS sources ON starts.source_id = sources.source_id
 LEFT JOIN highest ON starts.device_id = highest.device_id
 LEFT JOIN lives ON starts.device_id = lives.device_id
-LEFT JOIN staged_actions AS peak_action ON highest.peak_id = peak_action.action_id;
+LEFT JOIN memory_actions AS peak_action ON highest.peak_id = peak_action.action_id;

@@ -16,7 +16,6 @@
 -- pool             ids of its private pool; (0, 0) is the common one; null in old files
 -- is_expandable    whether it can grow; null in old files
 -- stack_id         stack that made it grow; null where none was recorded
-CREATE VIEW memory_segments AS
 SELECT
     segment.source_id,
     sources.rank,

@@ -2,6 +2,7 @@
 -- on the same clock, else the annotations `ProfilerStep#N`, else the stretches that end with an
 -- optimizer's step.
 -- One row: a step of a device in a source.
+-- Materialised: several relations read it.
 --
 -- run_id         the run
 -- source_id      the input file
@@ -13,7 +14,6 @@
 -- start_ordinal  actions of the device before its start
 -- end_ordinal    actions of the device before its end
 -- origin         profiler, annotation or optimizer
-CREATE TABLE memory_steps AS
 WITH
 devices AS (
     SELECT devices.*, sources.rank

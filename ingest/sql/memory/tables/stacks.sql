@@ -9,7 +9,6 @@
 -- module     code of the innermost nn.Module in it, `package.file` or `file function`; null where
 --            no frame shows one
 -- frame_ids  its frames, innermost first
-CREATE VIEW stacks AS
 SELECT stack_id, stack_sites.site, stack_sites.module, staged_stacks.frame_ids
 FROM staged_stacks
 INNER JOIN stack_sites USING (stack_id);

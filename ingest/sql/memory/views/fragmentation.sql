@@ -18,7 +18,6 @@
 -- rounding_bytes    active, but not asked for: what rounding sizes up has cost
 -- largest_inactive_bytes  the largest inactive block
 -- inactive_percent  inactive bytes of those held, 0 to 100
-CREATE VIEW fragmentation AS
 WITH
 segments AS (
     SELECT

@@ -15,7 +15,6 @@
 -- steps_in_all   steps after the first one
 -- bytes_a_step   bytes by steps in which they were allocated
 -- grows          whether every step after the first, but for the last, has left some: at least two
-CREATE VIEW leaks AS
 WITH
 steps AS (
     SELECT

@@ -16,7 +16,6 @@
 --            `<gaps>` for what rounding sizes up has added
 -- bytes      of them, bytes
 -- blocks     in so many blocks
-CREATE VIEW memory_flames AS
 WITH
 placed AS (
     SELECT

@@ -13,7 +13,6 @@
 -- bytes          its size, bytes
 -- birth_ordinal  actions of the device before its allocation; -1: before the trace
 -- death_ordinal  actions before it was free; the largest number where it lived to the end
-CREATE VIEW memory_holders AS
 WITH levels AS (
     SELECT unnest(['site', 'stack', 'module', 'op', 'category']) AS level
 )

@@ -13,7 +13,6 @@
 -- bytes      held at the peak, bytes
 -- elements   in so many allocations; null where they are not known
 -- percent    of the peak, 0 to 100
-CREATE VIEW memory_sites AS
 WITH peaks AS NOT MATERIALIZED (
     SELECT run_id, source_id, rank, device, peak_ordinal AS ordinal, peak_bytes AS used_bytes
     FROM memory_peak

@@ -12,7 +12,6 @@
 -- active_bytes     allocated, or with its free pending; null where not recorded
 -- reserved_bytes   held by the allocator; null where not recorded
 -- origin           snapshot, trace or timeline
-CREATE VIEW memory_timeline AS
 SELECT
     run_id,
     source_id,

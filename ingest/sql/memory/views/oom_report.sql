@@ -17,7 +17,6 @@
 -- site                line of the user's code that asked
 -- top_sites           what held most: (name, bytes, elements), ten at most
 -- stack_id            stack that asked
-CREATE VIEW oom_report AS
 WITH
 ooms AS NOT MATERIALIZED (
     SELECT *, active_bytes AS used_bytes FROM memory_events WHERE action = 'oom'

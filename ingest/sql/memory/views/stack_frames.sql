@@ -9,7 +9,6 @@
 -- line        line in the file; null where it is not known
 -- is_python   whether it is a line of Python
 -- is_library  whether it lies in an installed package or in Python's own library
-CREATE VIEW stack_frames AS
 WITH places AS (
     SELECT
         run_id,

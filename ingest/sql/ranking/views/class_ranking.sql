@@ -10,7 +10,6 @@
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns
 -- name_ns    the same over all classes of the name: its place in the ranking, ns
-CREATE VIEW class_ranking AS
 WITH totals AS (
     SELECT
         run_id,

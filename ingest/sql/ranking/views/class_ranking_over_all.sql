@@ -8,7 +8,6 @@
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations over all devices, ns
 -- name_ns    the same over all classes of the name: its place in the ranking, ns
-CREATE VIEW class_ranking_over_all AS
 SELECT
     run_id,
     level,

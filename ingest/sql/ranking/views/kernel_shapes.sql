@@ -14,7 +14,6 @@
 -- device_ns     sum of their durations, ns
 -- percent       of the kernel's device time on that device, 0 to 100
 -- mean_ns       average duration, ns
-CREATE VIEW kernel_shapes AS
 SELECT
     run_id,
     name AS kernel,

@@ -16,7 +16,6 @@
 -- input_dims       shapes of its inputs, as recorded (JSON)
 -- input_types      types of its inputs, as recorded (JSON)
 -- concrete_inputs  values of its scalar inputs, as recorded (JSON)
-CREATE VIEW op_calls AS
 WITH launched AS (
     SELECT
         run_id,

@@ -14,7 +14,6 @@
 -- mean_ns    average duration, ns
 -- min_ns     shortest, ns
 -- max_ns     longest, ns
-CREATE VIEW op_kernels AS
 SELECT
     run_id,
     level,

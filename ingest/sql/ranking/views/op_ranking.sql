@@ -9,7 +9,6 @@
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the device's span, 0 to 100
-CREATE VIEW op_ranking AS
 SELECT run_id, rank, device, name AS op, calls, device_ns, percent
 FROM ranking
 WHERE level = 'op';

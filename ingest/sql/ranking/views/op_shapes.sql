@@ -13,7 +13,6 @@
 -- device_ns    sum of the activities' durations, ns
 -- percent      of the operator's device time on that device, 0 to 100
 -- mean_ns      device time of a call, on average, ns
-CREATE VIEW op_shapes AS
 SELECT
     run_id,
     level,

@@ -11,7 +11,6 @@
 -- kernel    name of the kernel, copy or set
 -- class     compute, communication or copy
 -- dur_ns    its length, ns
-CREATE VIEW ranked_kernels AS
 SELECT
     kernels.run_id,
     levels.level,

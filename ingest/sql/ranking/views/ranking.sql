@@ -12,7 +12,6 @@
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the device's span, 0 to 100; null when the span is 0
-CREATE VIEW ranking AS
 WITH totals AS (
     SELECT
         run_id,

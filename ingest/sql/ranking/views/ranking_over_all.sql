@@ -7,7 +7,6 @@
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations over all devices, ns
 -- percent    of the sum of the devices' spans, 0 to 100; null when that is 0
-CREATE VIEW ranking_over_all AS
 WITH spans AS (
     SELECT run_id, sum(span_ns)::BIGINT AS span_ns FROM device_time GROUP BY run_id
 )

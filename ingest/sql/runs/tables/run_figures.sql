@@ -1,6 +1,7 @@
 -- What a run is judged by: the time of its measured steps and what it consists of, as totals.
 -- `run_summary` divides them by the steps, `run_diff` sets those of two runs side by side.
 -- One row: a device of a rank; in a run without a device, a rank, whose host is measured instead.
+-- Materialised: several relations read it.
 --
 -- The measured steps are those of table `measured_steps`. A device's window goes from the start of
 -- the first activity that they launched to the end of the last; what ran in it counts as far as it
@@ -52,7 +53,6 @@
 -- compilations              compilations that ran in the measured steps; null where unknown
 -- recompiles                of those, such as replaced earlier code
 -- compile_ns                time that they took, ns
-CREATE TABLE run_figures AS
 WITH
 activities AS (
     SELECT
@@ -69,7 +69,7 @@ activities AS (
     UNION ALL BY NAME
     SELECT source_id, device, start_ns, dur_ns, 'compute' AS class
     FROM host_activities
-    WHERE layer = 1
+    WHERE kind = 'operator'
 ),
 
 clipped AS (
@@ -152,8 +152,8 @@ unions AS (
         sum(inside_ns) FILTER (WHERE class = 'compute') AS computing_ns,
         sum(inside_ns) FILTER (WHERE class = 'working') AS working_ns,
         sum(inside_ns) FILTER (WHERE class = 'operators') AS operators_ns,
-        sum(inside_ns) FILTER (WHERE class = 'and loading') AS and_loading_ns,
-        sum(inside_ns) FILTER (WHERE class = 'and compiling') AS and_compiling_ns,
+        sum(inside_ns) FILTER (WHERE class = 'all_or_loading') AS with_loading_ns,
+        sum(inside_ns) FILTER (WHERE class = 'all_loading_or_compiling') AS with_compiling_ns,
         count(*) FILTER (WHERE class = 'all' AND touches) AS stretches
     FROM islands_inside
     GROUP BY source_id, device
@@ -222,8 +222,8 @@ totals AS (
         coalesce(sum(busy_ns), 0) AS busy_ns,
         coalesce(sum(all_busy_ns), 0) AS all_busy_ns,
         coalesce(sum(operators_ns), 0) AS operators_ns,
-        coalesce(sum(and_loading_ns), 0) AS and_loading_ns,
-        coalesce(sum(and_compiling_ns), 0) AS and_compiling_ns,
+        coalesce(sum(with_loading_ns), 0) AS with_loading_ns,
+        coalesce(sum(with_compiling_ns), 0) AS with_compiling_ns,
         coalesce(sum(computing_ns), 0) AS computing_ns,
         coalesce(sum(working_ns), 0) AS working_ns,
         coalesce(sum(compute_ns), 0) AS compute_ns,
@@ -282,12 +282,12 @@ SELECT
     total.span_ns::BIGINT AS span_ns,
     total.busy_ns::BIGINT AS busy_ns,
     (total.span_ns - total.busy_ns)::BIGINT AS bubble_ns,
-    if(total.of_device, total.host_ns, total.span_ns - total.and_compiling_ns)::BIGINT
+    if(total.of_device, total.host_ns, total.span_ns - total.with_compiling_ns)::BIGINT
         AS bubble_host_ns,
     if(total.of_device, total.sync_ns, NULL)::BIGINT AS bubble_sync_ns,
-    if(total.of_device, total.dataloader_ns, total.and_loading_ns - total.busy_ns)::BIGINT
+    if(total.of_device, total.dataloader_ns, total.with_loading_ns - total.busy_ns)::BIGINT
         AS bubble_dataloader_ns,
-    if(total.of_device, total.compile_ns, total.and_compiling_ns - total.and_loading_ns)::BIGINT
+    if(total.of_device, total.compile_ns, total.with_compiling_ns - total.with_loading_ns)::BIGINT
         AS bubble_compile_ns,
     if(total.of_device, total.launch_ns, NULL)::BIGINT AS bubble_launch_ns,
     if(total.of_device, total.dependency_ns, NULL)::BIGINT AS bubble_dependency_ns,

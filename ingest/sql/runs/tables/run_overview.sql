@@ -22,7 +22,6 @@
 -- peak_bytes       the most memory in use of a device at a time, bytes; null where not recorded
 -- compilations     what torch.compile compiled while it was measured; null where that is unknown
 -- recompiles       those of them that had been compiled before; null where that is unknown
-CREATE VIEW run_overview AS
 WITH
 files AS (
     SELECT

@@ -13,16 +13,25 @@
 -- ingested_at        when it was added, UTC
 -- tags               the user's own keys and values
 -- meta               run.json, secrets redacted (JSON)
-CREATE TABLE runs (
-    name VARCHAR,
-    model VARCHAR,
-    mode VARCHAR,
-    framework VARCHAR,
-    framework_version VARCHAR,
-    device_name VARCHAR,
-    world_size INTEGER,
-    started_at TIMESTAMP,
-    ingested_at TIMESTAMP,
-    tags MAP (VARCHAR, VARCHAR),
-    meta JSON
-);
+WITH
+-- Compilations count where nothing else was recorded: those of a warm-up come before the profile.
+first AS (
+    SELECT coalesce(
+        least((SELECT min(start_ns) FROM complete), (SELECT min(first_ns) FROM memory_devices)),
+        (SELECT min(start_ns) FROM compilations)
+    ) AS time_ns
+)
+
+SELECT
+    run.* REPLACE (
+        -- before 2001 a clock counts from boot, not from the epoch
+        coalesce(
+            run.started_at,
+            CASE
+                WHEN first.time_ns >= 1_000_000_000_000_000_000
+                    THEN make_timestamp((first.time_ns + 500) // 1000)  -- takes µs
+            END
+        ) AS started_at
+    )
+FROM staged_run AS run
+CROSS JOIN first;

@@ -21,20 +21,26 @@
 -- warning_codes  the code of each warning, in the same order; the sentences may change, the codes
 --                do not
 -- meta           the file's own metadata, secrets redacted (JSON)
-CREATE TABLE sources (
-    source_id INTEGER,
-    path VARCHAR,
-    kind VARCHAR,
-    rank INTEGER,
-    bytes BIGINT,
-    json_bytes BIGINT,
-    sha256 VARCHAR,
-    events BIGINT,
-    complete BIGINT,
-    other MAP (VARCHAR, BIGINT),
-    dropped MAP (VARCHAR, BIGINT),
-    status VARCHAR,
-    warnings VARCHAR[],
-    warning_codes VARCHAR[],
-    meta JSON
-);
+WITH
+faults AS (
+    SELECT source_id, code, message, 1 AS part FROM memory_faults
+    UNION ALL
+    SELECT source_id, code, message, 2 AS part FROM compilation_faults
+),
+
+found AS (
+    SELECT
+        source_id,
+        list(message ORDER BY part, message) AS messages,
+        list(code ORDER BY part, message) AS codes
+    FROM faults
+    GROUP BY source_id
+)
+
+SELECT
+    files.* REPLACE (
+        list_concat(files.warnings, found.messages) AS warnings,
+        list_concat(files.warning_codes, found.codes) AS warning_codes
+    )
+FROM staged_files AS files
+LEFT JOIN found ON files.source_id = found.source_id;

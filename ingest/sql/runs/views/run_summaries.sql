@@ -51,7 +51,6 @@
 --                           unknown
 -- recompiles                of those, such as replaced earlier code
 -- compile_ns                time that they took, ns
-CREATE VIEW run_summaries AS
 WITH
 -- First, because it makes few chunks of rows from the many files, of a row or two each.
 ordered AS (

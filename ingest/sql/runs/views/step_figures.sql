@@ -11,7 +11,6 @@
 -- value            the figure; an overlap is negative here; null where not known
 -- part             whether it is one of those that add up to figure `wall`
 -- position         order in which to show them: the wall time, its parts, and the others
-CREATE VIEW step_figures AS
 WITH listed AS (
     SELECT
         summary.run_id,

@@ -25,7 +25,6 @@
 -- from_median       median of the run and the up to four after it
 -- change_percent    from_median against before_median; null where that is 0 or null
 -- change_point      whether the figure is another one from this run on
-CREATE VIEW trend AS
 WITH
 figures AS (
     SELECT

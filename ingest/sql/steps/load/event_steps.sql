@@ -1,6 +1,6 @@
 -- The step that each event belongs to: where it began, or for a device activity was launched.
 -- One row: an event inside a step.
-CREATE TABLE event_steps AS
+-- Materialised: several relations read it.
 SELECT events.event_id, steps.step
 FROM (SELECT source_id, event_id, start_ns FROM complete WHERE side <> 'device') AS events
 ASOF INNER JOIN steps

@@ -1,4 +1,3 @@
 -- When each rank was measured: its steps; where no steps were found, all that was recorded.
 -- One row: a stretch of time.
-CREATE VIEW measured AS
 SELECT rank, start_ns, start_ns + dur_ns AS end_ns FROM measured_steps;

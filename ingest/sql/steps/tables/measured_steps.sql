@@ -1,5 +1,6 @@
 -- The steps by which figures of a run are divided, so that runs of other lengths compare.
 -- One row: a step of an input file; where no steps were found, its whole recording.
+-- Materialised: several relations read it.
 --
 -- The profiler's own steps (`ProfilerStep#N`) go first. Without them, what repeats stands for a
 -- step: an annotation of the user's, by its name without a number at the end, else an outermost
@@ -15,7 +16,6 @@
 -- dur_ns      its length, ns
 -- steps_from  ProfilerStep, annotation, module; or run for a whole recording
 -- step_name   what repeated: `ProfilerStep`, the annotation, or the module; null for a recording
-CREATE TABLE measured_steps AS
 WITH
 without_steps AS (
     SELECT source_id FROM staged_sources ANTI JOIN steps USING (source_id)

@@ -1,5 +1,6 @@
 -- The stretch of each device, or of the host in a run without one, that its steps asked for.
 -- One row: a device of an input file with measured steps.
+-- Materialised: several relations read it.
 --
 -- `wall` goes from the first step's start to the last one's end, or to the end of what they
 -- launched. The window `from` … `to` goes from the start of the first activity that was launched
@@ -17,7 +18,6 @@
 -- wall_to_ns    Unix time at which it ends, ns
 -- from_ns       Unix time from which activities count, ns
 -- to_ns         Unix time up to which they count, ns
-CREATE TABLE measured_windows AS
 WITH
 activities AS (
     SELECT

@@ -1,5 +1,6 @@
 -- Steps of the profiler's schedule.
 -- One row: a `ProfilerStep#N` range of one input file.
+-- Materialised: several relations read it.
 --
 -- run_id     the run
 -- source_id  the input file
@@ -7,7 +8,6 @@
 -- step       the number N
 -- start_ns   Unix time at which the step began, ns
 -- dur_ns     its length on the host, ns
-CREATE TABLE steps AS
 SELECT
     source_id,
     any_value(rank) AS rank,

@@ -13,7 +13,6 @@
 -- host_frame     Python frame that filled most of it; null when the trace has no stacks
 -- wait           for cause `sync`, the operator or call in which the host was waiting
 -- wait_frame     innermost line of Python around that; null when the trace has no stacks
-CREATE VIEW measured_bubbles AS
 SELECT
     gap.run_id,
     gap.rank,

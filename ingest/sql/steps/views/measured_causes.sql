@@ -10,7 +10,6 @@
 -- place      where most of it was lost: for cause `sync` the wait, else what the host was doing,
 --            and the Python frame where the trace has stacks; null when neither is known
 -- place_ns   time lost there, ns
-CREATE VIEW measured_causes AS
 WITH places AS (
     SELECT
         run_id,

@@ -16,7 +16,6 @@
 -- graph_launch   whether a graph launch owns the activity
 -- op_id          `event_id` of the innermost cpu_op around the launch
 -- top_op_id      `event_id` of the outermost that is no wrapper
-CREATE VIEW measured_kernels AS
 SELECT
     kernels.run_id,
     kernels.rank,

@@ -36,7 +36,7 @@ def test_islands_are_the_union(activities: list[Activity]) -> None:
             "CREATE TABLE kernels (source_id INTEGER, rank INTEGER, device BIGINT, "
             "start_ns BIGINT, dur_ns BIGINT, event_id BIGINT, class VARCHAR)"
         )
-        connection.execute(sql.script("islands"))
+        connection.execute(sql.files()["islands"].statement)
         connection.executemany(
             "INSERT INTO kernels VALUES (0, 0, $1, $2, $3, $4, 'compute')",
             [[device, start, length, i] for i, (start, length, device) in enumerate(activities)],

@@ -1,0 +1,5 @@
+"""`python -m ingest.sql` derives the order of the SQL files anew and writes it to `order.json`."""
+
+from ingest.sql.order import ORDER_FILE, derive, written
+
+ORDER_FILE.write_text(written(derive()), encoding="utf-8")

@@ -1,0 +1,39 @@
+-- Compilations that run.json tells of. rank<r>.json repeats what run.json says of its own rank.
+-- One row: a compilation of a rank.
+WITH
+said AS (
+    SELECT
+        rank,
+        min(source_id) AS source_id,
+        unnest(json_extract(arg_min(body, source_id), '$.compilations[*]')) AS c
+    FROM staged_run_json
+    GROUP BY rank
+),
+
+timed AS (
+    SELECT
+        *,
+        CASE
+            WHEN possible_us(try_cast(c ->> 'started_at_ns' AS DOUBLE) / 1000) >= 0
+                THEN try_cast(c ->> 'started_at_ns' AS BIGINT)
+        END AS start_ns,
+        1000 * possible_us(try_cast(c ->> 'seconds' AS DOUBLE) * 1e6) AS dur_ns
+    FROM said
+    WHERE c ->> 'compile_id' IS NOT NULL
+)
+
+SELECT
+    source_id,
+    rank,
+    c ->> 'compile_id' AS compile_id,
+    'run_json' AS evidence,
+    c ->> 'function' AS function,
+    c ->> 'file' AS file,
+    try_cast(c ->> 'line' AS INTEGER) AS line,
+    start_ns,
+    dur_ns,
+    [struct_pack(start_ns := start_ns, end_ns := start_ns + dur_ns)] AS times,
+    c ->> 'reason' AS reason,
+    try_cast(c ->> 'graph_breaks' AS INTEGER) AS graph_breaks,
+    c ->> 'failed' AS fail_reason
+FROM timed;

@@ -1,0 +1,44 @@
+-- What each call of a compiled graph did, in order: its outermost cpu_ops, and kernels without an
+-- operator of their own, as older traces have them for Triton.
+-- One row: an operator or a kernel inside a call.
+-- Materialised: several relations read it.
+WITH
+ops AS (
+    SELECT
+        graph_calls.region_id,
+        op.event_id,
+        NULL::BIGINT AS kernel_id,
+        op.start_ns AS at_ns,
+        generated_kernel(op.name) AS called
+    FROM op_nest
+    INNER JOIN graph_calls ON op_nest.parent_id = graph_calls.region_id
+    INNER JOIN complete AS op ON op_nest.event_id = op.event_id
+    WHERE op.category = 'cpu_op'
+),
+
+launched AS (
+    SELECT kernels.event_id, kernels.op_id, kernels.name, launches.lane, launches.launch_ns
+    FROM kernels
+    INNER JOIN launches ON kernels.event_id = launches.event_id
+    WHERE kernels.kind = 'kernel' AND NOT kernels.graph_launch
+),
+
+bare AS (
+    SELECT
+        graph_calls.region_id,
+        NULL::BIGINT AS event_id,
+        launched.event_id AS kernel_id,
+        launched.launch_ns AS at_ns,
+        launched.name AS called
+    FROM launched
+    ASOF INNER JOIN graph_calls
+        ON launched.lane = graph_calls.lane AND launched.launch_ns >= graph_calls.start_ns
+    LEFT JOIN complete AS op ON launched.op_id = op.event_id
+    WHERE
+        launched.launch_ns < graph_calls.end_ns
+        AND (op.start_ns IS NULL OR op.start_ns < graph_calls.start_ns)
+)
+
+FROM ops
+UNION ALL
+FROM bare;

@@ -1,0 +1,12 @@
+-- Records of a compile log that tell of a compilation.
+-- One row: a record; `what` is its name, `body` its content.
+CREATE TABLE staged_compile_records (
+    source_id INTEGER,
+    ordinal INTEGER,
+    compile_id VARCHAR,
+    attempt INTEGER,
+    what VARCHAR,
+    time_ns BIGINT,
+    body VARCHAR,
+    stack VARCHAR  -- the user's frames, outermost first
+);

@@ -1,0 +1,3 @@
+-- What run.json, or a rank's, says of compilations.
+-- One row: a file.
+CREATE TABLE staged_run_json (source_id INTEGER, rank INTEGER, body JSON);

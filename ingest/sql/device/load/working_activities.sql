@@ -1,0 +1,3 @@
+-- Device activities that compute or communicate, for `islands`.
+-- One row: an activity, as in `kernels`.
+SELECT * FROM kernels WHERE class IN ('compute', 'communication');

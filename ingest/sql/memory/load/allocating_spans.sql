@@ -1,0 +1,26 @@
+-- Operators and modules that may be around an allocation: on the lane of their thread and, where a
+-- snapshot asks for it, on the lane of their rank.
+-- One row: an operator or module on a lane.
+WITH spans AS (
+    SELECT
+        lane,
+        rank,
+        event_id,
+        name,
+        start_ns,
+        end_ns,
+        category = 'cpu_op' AS is_op,
+        (start_ns, -end_ns, event_index, event_id) AS place
+    FROM complete
+    WHERE
+        (category = 'cpu_op' OR (category = 'python_function' AND is_module(name)))
+        AND start_ns <= (SELECT max(from_ns) FROM births)
+)
+
+SELECT lane, event_id, name, start_ns, end_ns, is_op, place
+FROM spans
+WHERE lane IN (SELECT lane FROM births)
+UNION ALL
+SELECT hash('rank', rank) AS lane, event_id, name, start_ns, end_ns, is_op, place
+FROM spans
+WHERE hash('rank', rank) IN (SELECT lane FROM births);

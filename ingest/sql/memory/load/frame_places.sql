@@ -1,0 +1,21 @@
+-- Frames of memory snapshots, with the file as it reads best and what kind of code it is.
+-- One row: a frame.
+-- Materialised: its regular expressions are slow, and several relations read it.
+SELECT
+    frame_id,
+    name,
+    filename,
+    line,
+    other,
+    regexp_extract(filename, '[^/\\]*$') AS basename,
+    regexp_matches(filename, '\.py[cx]?$|^<ipython|ipykernel_|^<(stdin|string)>$') AS is_python,
+    regexp_matches(filename, concat(
+        '(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+)[/\\]|',
+        '(?i:[/\\]python[0-9.]*[/\\]lib[/\\])|',
+        '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',
+        'profiler|_[a-z_]+)[/\\]|torchinductor_|^<frozen|^<eval_with_key>'
+    )) AS is_library,
+    regexp_extract(
+        replace(filename, '\', '/'), '(?:site-packages|dist-packages)/(.*)\.py$', 1
+    ) AS module_path
+FROM staged_frames;

@@ -1,0 +1,34 @@
+-- The same ranges, with those of expandable segments cut at every edge of any range. Such segments
+-- are mapped and unmapped in parts of any size; the parts begin and end like whole segments.
+-- One row: a range, or a part of one.
+-- Materialised: several relations read it.
+WITH
+edges AS (
+    SELECT source_id, device, address AS edge FROM held_ranges WHERE is_part
+    UNION
+    SELECT source_id, device, until_address AS edge FROM held_ranges WHERE is_part
+),
+
+cut AS (
+    SELECT
+        range.* EXCLUDE (address, until_address, bytes),
+        edges.edge AS address,
+        lead(edges.edge, 1, range.until_address) OVER (
+            PARTITION BY
+                range.source_id, range.device, range.ordinal, range.address, range.is_birth
+            ORDER BY edges.edge
+        ) AS until_address
+    FROM held_ranges AS range
+    INNER JOIN edges
+        ON
+            range.source_id = edges.source_id
+            AND range.device = edges.device
+            AND range.address <= edges.edge
+            AND range.until_address > edges.edge
+    WHERE range.is_part
+)
+
+SELECT *, (until_address - address)::BIGINT AS bytes FROM cut
+UNION ALL BY NAME
+FROM held_ranges
+WHERE NOT is_part;

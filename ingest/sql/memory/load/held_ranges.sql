@@ -1,0 +1,32 @@
+-- Ranges of device memory that the allocator began or ceased to hold, or held when the snapshot was
+-- taken.
+-- One row: an action on a segment or on a part of one, or a segment of the snapshot.
+-- Materialised: several relations read it.
+SELECT
+    source_id,
+    device,
+    ordinal,
+    address,
+    address + bytes::UBIGINT AS until_address,
+    bytes,
+    stream,
+    pool,
+    stack_id,
+    action IN ('segment_alloc', 'segment_map') AS is_birth,
+    action IN ('segment_map', 'segment_unmap') AS is_part
+FROM memory_actions
+WHERE action IN ('segment_alloc', 'segment_free', 'segment_map', 'segment_unmap')
+UNION ALL
+SELECT
+    source_id,
+    device,
+    NULL AS ordinal,
+    address,
+    address + bytes::UBIGINT AS until_address,
+    bytes,
+    stream,
+    pool,
+    stack_id,
+    NULL AS is_birth,
+    coalesce(is_expandable, FALSE) AS is_part
+FROM staged_segments;

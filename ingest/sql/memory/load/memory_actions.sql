@@ -1,0 +1,5 @@
+-- What the allocators of a run did, as recorded: in snapshots, memory timelines and traces.
+-- One row: an action, as in `staged_actions`.
+FROM staged_actions
+UNION ALL BY NAME
+FROM trace_actions;

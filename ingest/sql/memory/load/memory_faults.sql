@@ -1,0 +1,104 @@
+-- What is odd about the memory of a source.
+-- One row: a warning.
+WITH
+-- What the curve of a genuine snapshot ends at: its active blocks.
+ends AS (
+    SELECT
+        starts.source_id,
+        starts.device,
+        starts.actions,
+        coalesce(last.active_bytes, starts.active_bytes) AS curve_bytes,
+        coalesce(blocks.bytes, 0) AS block_bytes
+    FROM memory_starts AS starts
+    LEFT JOIN (
+        SELECT device_id, arg_max(active_bytes, ordinal) AS active_bytes
+        FROM memory_totals
+        GROUP BY device_id
+    ) AS last USING (device_id)
+    LEFT JOIN (
+        SELECT source_id, device, sum(coalesce(requested_bytes, bytes)) AS bytes
+        FROM staged_blocks
+        WHERE state <> 'inactive'
+        GROUP BY source_id, device
+    ) AS blocks USING (source_id, device)
+    WHERE starts.origin = 'snapshot' AND starts.reserved_bytes IS NOT NULL
+),
+
+jumps AS (
+    SELECT source_id, device, count(*) AS jumps
+    FROM (
+        SELECT
+            source_id,
+            device,
+            recorded_allocated_bytes - lag(recorded_allocated_bytes) OVER in_order
+            - change_bytes AS unexplained_bytes
+        FROM memory_actions
+        WHERE recorded_allocated_bytes IS NOT NULL
+        WINDOW in_order AS (PARTITION BY source_id, device ORDER BY ordinal)
+    )
+    WHERE unexplained_bytes <> 0
+    GROUP BY source_id, device
+)
+
+SELECT
+    source_id,
+    'memory_curve_mismatch' AS code,
+    format(
+        '{}: the memory curve ends at {:,} bytes, the active blocks hold {:,}: the file is not as '
+        || 'PyTorch wrote it',
+        device, curve_bytes, block_bytes
+    ) AS message
+FROM ends
+WHERE curve_bytes <> block_bytes
+UNION ALL
+SELECT
+    source_id,
+    'memory_without_history' AS code,
+    format('{}: the snapshot has no history: only its state is known', device) AS message
+FROM ends
+WHERE actions = 0
+UNION ALL
+SELECT
+    source_id,
+    'memory_events_missing' AS code,
+    format(
+        '{}: {} time{} the memory allocated changes by more than was recorded: events are missing',
+        device, jumps, if(jumps = 1, '', 's')
+    ) AS message
+FROM jumps
+UNION ALL
+SELECT
+    devices.source_id,
+    'memory_over_reserved' AS code,
+    format(
+        '{}: after {} action{} there is more in use than the allocator holds: the file is not as '
+        || 'PyTorch wrote it',
+        any_value(devices.device), count(*), if(count(*) = 1, '', 's')
+    ) AS message
+FROM memory_totals AS totals
+INNER JOIN memory_devices AS devices ON totals.device_id = devices.device_id
+WHERE totals.active_bytes > totals.reserved_bytes
+GROUP BY devices.device_id, devices.source_id
+UNION ALL
+SELECT
+    source_id,
+    'memory_without_totals' AS code,
+    string_agg(DISTINCT device, ', ' ORDER BY device)
+    || ': no totals of memory were recorded: it counts from the first event' AS message
+FROM memory_actions
+WHERE origin = 'trace' AND recorded_allocated_bytes IS NULL
+GROUP BY source_id
+UNION ALL
+SELECT
+    source_id,
+    'memory_without_addresses' AS code,
+    string_agg(device, ', ' ORDER BY device)
+    || ': no addresses were recorded: allocations cannot be followed' AS message
+FROM (
+    SELECT source_id, device
+    FROM memory_actions
+    WHERE action IN ('alloc', 'free', 'CREATE', 'DESTROY')
+    GROUP BY source_id, device
+    HAVING count(address) = 0
+)
+GROUP BY source_id;

@@ -1,0 +1,12 @@
+-- What the segments were divided into when the snapshot was taken.
+-- One row: a block.
+CREATE TABLE staged_blocks (
+    source_id INTEGER,
+    segment_id INTEGER,
+    device VARCHAR,
+    address UBIGINT,
+    bytes BIGINT,
+    requested_bytes BIGINT,
+    state VARCHAR,
+    stack_id INTEGER
+);

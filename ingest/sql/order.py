@@ -1,0 +1,141 @@
+"""The order in which the SQL files can run: derived from what each reads, generated, and checked.
+
+To derive it takes a third of a second, so `python -m ingest.sql` writes it to `order.json`, and a
+test compares that file with the SQL.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
+from ingest.sql.references import Condition, Reader
+
+ORDER_FILE = Path(__file__).parent / "order.json"
+
+
+class OrderError(ValueError):
+    """The SQL files have no order: they read each other in a circle, or what does not exist."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An object in the order, with what it reads.
+
+    For a relation of the scratch database: the condition under which it is empty, and its columns
+    as CREATE TABLE takes them.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    empty_if: Condition = False
+    columns: str = ""
+
+
+def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> list[str]:
+    """The names so that each comes after all that it reads; `first` comes early where it can.
+
+    Raises OrderError, which names both ends, where an object reads what is not there, or itself
+    by way of others.
+    """
+    ordered: list[str] = []
+    above: list[str] = []
+
+    def place(name: str) -> None:
+        if name in above:
+            circle = " reads ".join([*above[above.index(name) :], name])
+            raise OrderError(f"{circle}: a circle")
+        if name in ordered:
+            return
+        above.append(name)
+        for read in sorted(reads[name]):
+            if read not in reads:
+                raise OrderError(f"{name} reads {read}: there is no such relation or macro")
+            place(read)
+        above.pop()
+        ordered.append(name)
+
+    for name in (*first, *sorted(reads)):
+        place(name)
+    return ordered
+
+
+def derive() -> dict[str, list[Place]]:
+    """The order of the scratch database and that of the catalog, from the SQL files."""
+    with duckdb.connect() as connection:
+        scratch = {name: file for name, file in files().items() if file.kind in IN_SCRATCH}
+        reader = Reader(connection, scratch)
+        places = [
+            Place(name, tuple(sorted(reader.reads(name))), reader.empty_if(name))
+            for name in in_order({name: reader.reads(name) for name in scratch})
+        ]
+        columns = _columns(connection, [scratch[place.name] for place in places])
+        return {
+            "scratch": [
+                Place(place.name, place.reads, place.empty_if, columns.get(place.name, ""))
+                for place in places
+            ],
+            "catalog": _catalog(connection),
+        }
+
+
+def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Place]:
+    """Tables, views and macros of the catalog; of the scalar macros only those that these use."""
+    catalog = {name: file for name, file in files().items() if file.kind in IN_CATALOG}
+    reader = Reader(connection, catalog)
+    reads = {
+        name: set() if file.kind == "tables" else reader.reads(name)
+        for name, file in catalog.items()
+    }
+    ordered = in_order(reads)
+    used = {read for name in reads for read in reads[name] if catalog[name].kind == "views"}
+    for name in reversed(ordered):
+        if name in used:
+            used |= reads[name]
+    return [
+        Place(name, tuple(sorted(reads[name])))
+        for name in ordered
+        if name in used or catalog[name].kind != "macros"
+    ]
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]) -> dict[str, str]:
+    """The columns of each relation, for which all are created, without rows."""
+    for file in ordered:
+        connection.execute(file.statement)
+    rows = connection.execute(
+        """
+        SELECT table_name, string_agg(format('"{}" {}', column_name, data_type), ', '
+            ORDER BY column_index)
+        FROM duckdb_columns() WHERE NOT internal GROUP BY table_name
+        """
+    ).fetchall()
+    return dict(rows)
+
+
+@cache
+def places(database: str) -> tuple[Place, ...]:
+    """The generated order of a database: `scratch` or `catalog`."""
+    text = json.loads(ORDER_FILE.read_text(encoding="utf-8"))
+    return tuple(
+        Place(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", ""))
+        for name, said in text[database].items()
+    )
+
+
+def written(orders: Mapping[str, Sequence[Place]]) -> str:
+    """The text of `order.json`, a line for each object."""
+    parts = []
+    for database, ordered in orders.items():
+        lines = []
+        for place in ordered:
+            said: dict[str, object] = {"reads": place.reads}
+            if place.columns:
+                said |= {"empty_if": place.empty_if, "columns": place.columns}
+            lines.append(f"    {json.dumps(place.name)}: {json.dumps(said)}")
+        parts.append(f"  {json.dumps(database)}: {{\n" + ",\n".join(lines) + "\n  }")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

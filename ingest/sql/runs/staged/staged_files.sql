@@ -1,0 +1,19 @@
+-- What is known of each input file once it is read, with the columns of table `sources`.
+-- One row: an input file.
+CREATE TABLE staged_files (
+    source_id INTEGER,
+    path VARCHAR,
+    kind VARCHAR,
+    rank INTEGER,
+    bytes BIGINT,
+    json_bytes BIGINT,
+    sha256 VARCHAR,
+    events BIGINT,
+    complete BIGINT,
+    other MAP (VARCHAR, BIGINT),
+    dropped MAP (VARCHAR, BIGINT),
+    status VARCHAR,
+    warnings VARCHAR[],
+    warning_codes VARCHAR[],
+    meta JSON
+);

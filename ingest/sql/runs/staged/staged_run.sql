@@ -1,0 +1,16 @@
+-- What is known of the run from its labels, its files and run.json, with the columns of table
+-- `runs`; `started_at` is null where run.json does not say it.
+-- One row: the run.
+CREATE TABLE staged_run (
+    name VARCHAR,
+    model VARCHAR,
+    mode VARCHAR,
+    framework VARCHAR,
+    framework_version VARCHAR,
+    device_name VARCHAR,
+    world_size INTEGER,
+    started_at TIMESTAMP,
+    ingested_at TIMESTAMP,
+    tags MAP (VARCHAR, VARCHAR),
+    meta JSON
+);

@@ -1,0 +1,111 @@
+"""The order in which the SQL runs: derived from what each file reads, and of no effect on rows."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+from ingest import sql
+from ingest.sql import order
+from ingest.store.schema import EMPTY_PARTITION
+
+ORDERS = 3
+PROFILES = (  # a device, compilations without one, a compile log, a snapshot, a broken trace
+    "traces/two_rank_rank0.json.gz",
+    "traces/cpu/flux_compile_recompile.json.gz",
+    "compile",
+    "snapshots/full_history_annotations.pickle",
+    "malformed/misc_badmeta.json",
+)
+
+
+def test_the_checked_order_is_what_the_sql_says() -> None:
+    assert order.ORDER_FILE.read_text(encoding="utf-8") == order.written(order.derive()), (
+        "the order is out of date: run `make docs`"
+    )
+
+
+@pytest.mark.parametrize("database", ["scratch", "catalog"])
+def test_everything_comes_after_what_it_reads(database: str) -> None:
+    seen: set[str] = set()
+    for place in sql.places(database):
+        assert seen.issuperset(place.reads), place.name
+        seen.add(place.name)
+
+
+def test_a_circle_is_an_error_that_names_its_ends() -> None:
+    with pytest.raises(sql.OrderError, match="bubbles reads gaps reads bubbles: a circle"):
+        sql.in_order({"bubbles": ["gaps"], "gaps": ["bubbles"]})
+
+
+def test_an_unknown_name_is_an_error_that_names_its_reader() -> None:
+    with pytest.raises(sql.OrderError, match="bubbles reads gapps: there is no such relation"):
+        sql.in_order({"bubbles": ["gapps"], "gaps": []})
+
+
+def test_no_relation_is_filled_by_the_file_of_another() -> None:
+    for file in sql.of_kind("load", "tables", "views"):
+        assert "INSERT" not in file.body, file.name
+
+
+def shuffled(seed: int) -> tuple[sql.Place, ...]:
+    """The scratch database's places in another valid order; nothing is taken to be empty."""
+    by_name = {place.name: replace(place, empty_if=False) for place in sql.places("scratch")}
+    first = sorted(by_name)
+    random.Random(seed).shuffle(first)
+    return tuple(
+        by_name[name] for name in sql.in_order({n: by_name[n].reads for n in by_name}, first)
+    )
+
+
+def rows(run: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Each table's rows, in no order, without the time at which the run was added."""
+    with duckdb.connect() as connection:
+        return {
+            file.stem: sorted(
+                connection.execute(
+                    f"SELECT columns(LAMBDA c: c <> 'ingested_at') FROM read_parquet('{file}', "
+                    "hive_partitioning = false)"
+                ).fetchall(),
+                key=repr,
+            )
+            for file in sorted(run.glob("*.parquet"))
+        }
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
+def test_no_row_depends_on_the_order(
+    profile: str, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ingest.Store(tmp_path / "store")
+    expected = rows(store.runs_path / f"run_id={store.add(samples / profile).run_id}")
+    assert any(expected.values())
+    orders = {tuple(place.name for place in sql.places("scratch"))}
+    for seed in range(ORDERS):
+        places = shuffled(seed)
+        orders.add(tuple(place.name for place in places))
+        monkeypatch.setattr(sql, "places", lambda database, places=places: places)
+        other = tmp_path / f"other {seed}"
+        run = run_in(other, samples / profile)
+        assert rows(run) == expected
+        monkeypatch.undo()
+    assert len(orders) == ORDERS + 1
+
+
+def run_in(directory: Path, profile: Path) -> Path:
+    """The tables of a profile, written without a store, whose catalog has an order of its own."""
+    from ingest.inputs.run_input import read_run_input
+    from ingest.pipeline.run import RunLabels, write_run
+
+    directory.mkdir()
+    write_run(read_run_input(profile), RunLabels(), directory)
+    return directory
+
+
+def test_a_store_without_runs_has_every_table(tmp_path: Path) -> None:
+    store = ingest.Store(tmp_path / "store")
+    written = {file.stem for file in (store.runs_path / EMPTY_PARTITION).glob("*.parquet")}
+    assert written == {table.name for table in sql.tables()}

@@ -55,26 +55,23 @@ CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
 
     by_kind AS MATERIALIZED (FROM kind_groups('unexplained', 'ops_in_names')),
 
-    left_over AS MATERIALIZED (
+    left_over AS (
         SELECT unexplained.*
         FROM unexplained
-        ANTI JOIN by_kind
+        INNER JOIN by_kind
             ON unexplained.side = by_kind.side AND unexplained.unit_id = by_kind.unit_id
+        WHERE by_kind.evidence = 'none'
     ),
 
-    aligned AS (
-        FROM by_provenance
-        UNION ALL
-        FROM by_kind
-        UNION ALL
-        FROM fusion_groups('left_over', 'ops_in_names')
-    )
+    by_fusion AS MATERIALIZED (FROM fusion_groups('left_over', 'ops_in_names'))
 
+    SELECT side, unit_id, group_id, evidence FROM by_provenance
+    UNION ALL
     SELECT
-        units.side,
-        units.unit_id,
-        coalesce(aligned.group_id, hash(units.side, units.name, units.module, units.place))
-            AS group_id,
-        coalesce(aligned.evidence, 'none') AS evidence
-    FROM units
-    LEFT JOIN aligned ON units.side = aligned.side AND units.unit_id = aligned.unit_id;
+        by_kind.side,
+        by_kind.unit_id,
+        coalesce(by_fusion.group_id, by_kind.group_id) AS group_id,
+        coalesce(by_fusion.evidence, by_kind.evidence) AS evidence
+    FROM by_kind
+    LEFT JOIN by_fusion
+        ON by_kind.side = by_fusion.side AND by_kind.unit_id = by_fusion.unit_id;

@@ -1,12 +1,12 @@
--- Part of `alignment`: units that have something in common with units of the other side:
+-- Part of `alignment`: units by what they have in common with units of the other side:
 -- `kind_groups(units, ops_in_names)`, of a table like `compared_units` and one like
 -- `fused_kernel_ops`.
--- One row: a unit that has a counterpart.
+-- One row: a unit.
 --
 -- side      base or other
 -- unit_id   the unit
 -- group_id  the same for what stands against each other
--- evidence  source, shapes, order, name or kernel, as in `alignment`
+-- evidence  source, shapes, order, name, kernel or none, as in `alignment`
 CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
     WITH RECURSIVE
     unit_kinds AS MATERIALIZED (
@@ -92,9 +92,17 @@ CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
     SELECT
         unit_kinds.side,
         unit_kinds.unit_id,
-        levels.key AS group_id,
-        ['source', 'source', 'shapes', 'order', 'name', 'kernel', 'name'][levels.level]
-            AS evidence
+        coalesce(
+            levels.key,
+            hash(unit_kinds.side, unit_kinds.name, unit_kinds.module, unit_kinds.place)
+        ) AS group_id,
+        coalesce(
+            ['source', 'source', 'shapes', 'order', 'name', 'kernel', 'name'][levels.level],
+            'none'
+        ) AS evidence
     FROM unit_kinds
-    INNER JOIN levels ON unit_kinds.side = levels.side AND unit_kinds.kind_id = levels.kind_id
-    WHERE levels.is_found;
+    LEFT JOIN levels
+        ON
+            unit_kinds.side = levels.side
+            AND unit_kinds.kind_id = levels.kind_id
+            AND levels.is_found;

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +287,9 @@ def test_a_wrong_limit_of_inflation_is_named(
     assert str(refusal.value) == wanted
 
 
+read_sample = cache(Sample)
+
+
 @pytest.fixture
 def block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever block size a test sets, it is as before afterwards."""
@@ -297,7 +301,7 @@ def block_size(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_and_drops_add_up_on_every_undamaged_sample(
     name: str, samples: Path, tmp_path: Path
 ) -> None:
-    sample = Sample(samples / name)
+    sample = read_sample(samples / name)
     assert violations(sample, sample.content, 0, 0, tmp_path, random.Random(1)) == []
 
 
@@ -309,7 +313,7 @@ def test_rows_and_drops_add_up_on_every_undamaged_sample(
 def test_damage_costs_no_event_that_it_does_not_touch(
     name: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:
-    sample = Sample(samples / name)
+    sample = read_sample(samples / name)
     chance = random.Random(seed)
     content, start, end = damaged(sample.content, chance)
     assert violations(sample, content, start, end, tmp_path, chance) == []

@@ -10,7 +10,7 @@ DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
 # A process for each core, up to four: each may hold a browser, a server and torch.
-PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadgroup \
+PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile \
     --no-loadscope-reorder
 
 .PHONY: demo check test lint docs clean

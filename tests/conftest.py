@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from xdist.scheduler import LoadFileScheduling
 
 import ingest
 from tests.builders.events import Event
@@ -22,20 +23,28 @@ NOT_A_TRACE = "memory_timeline.raw"
 
 
 # What takes long: to ingest large samples, to start a browser, Streamlit or torch.
+BOUNDS = "test_bounds.py"  # tests that bound time or memory, of any topic
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
 
-def pytest_itemcollected(item: pytest.Function) -> None:
-    """Marks what `make check` leaves out, and groups tests for processes.
+class OneProcessAFile(LoadFileScheduling):
+    """A file's tests share its fixtures; those of the files `BOUNDS` would disturb each other."""
 
-    The tests of a file, which share its fixtures, run in one process, one after the other, and so
-    do all that bound time or memory.
-    """
-    is_bounded = item.get_closest_marker("bounded") is not None
-    if is_bounded or not SLOW.isdisjoint(item.fixturenames):
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return BOUNDS if file.endswith(BOUNDS) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneProcessAFile:
+    """How pytest-xdist deals the tests out."""
+    return OneProcessAFile(config, log)
+
+
+def pytest_itemcollected(item: pytest.Function) -> None:
+    """Marks what `make check` leaves out."""
+    if item.path.name == BOUNDS or not SLOW.isdisjoint(item.fixturenames):
         item.add_marker(pytest.mark.slow)
-    group = "bounded" if is_bounded else str(item.path.relative_to(REPOSITORY))
-    item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -26,7 +26,7 @@ def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
     assert "dropped" not in file  # as nothing was
 
 
-@pytest.mark.bounded
+@pytest.mark.slow
 def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, run_of):
     runs = store.runs_path
     source = shown_store / "runs" / f"run_id={run_of('flux_eager_full')}"

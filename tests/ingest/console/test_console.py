@@ -13,35 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ingest import Console, QueryError
-from tests.stores import Stores
-
-MIB = 1 << 20
-ENDLESS = "SELECT count(*) FROM range(1000000000000)"
-PATIENCE = 60  # seconds, on a machine that has much else to do
-
-
-@pytest.fixture(scope="module")
-def store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty store."""
-    return stores.new(tmp_path_factory.mktemp("console") / "store").path
-
-
-@pytest.fixture(scope="module")
-def console(store: Path) -> Console:
-    """A console on it."""
-    return Console(store)
-
-
-@pytest.fixture(scope="module")
-def hasty(store: Path) -> Console:
-    """One whose queries may take two seconds."""
-    return Console(store, seconds=2)
-
-
-@pytest.fixture(scope="module")
-def poor(store: Path) -> Console:
-    """One whose queries have little memory, and time enough to need more."""
-    return Console(store, seconds=PATIENCE, memory=128 * MIB)
+from tests.ingest.console.conftest import ENDLESS, PATIENCE, lives
 
 
 def files(directory: Path) -> set[Path]:
@@ -179,71 +151,6 @@ def test_secrets_stay_secret(store, monkeypatch, query):
     assert "swordfish" not in str(refused.value)
 
 
-def lives(console: Console) -> bool:
-    return console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}
-
-
-@pytest.mark.bounded
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT count(*) FROM range(1000000000000)",
-        "SELECT count(*) FROM range(9000000) a, range(9000000) b WHERE hash(a.range + b.range) = 1",
-        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
-        "SELECT sum(length(lpad('', 1000000, range::VARCHAR))) FROM range(1000000000)",
-        "SELECT lpad('', 2000000000, 'x') || lpad('', 2000000000, 'y')",
-        "SELECT sleep_ms(1000000)",
-    ],
-)
-def test_a_query_is_stopped_in_time(hasty, query):
-    with pytest.raises(QueryError, match=r"Stopped after 2 s|more memory"):
-        hasty.query(query)
-    assert lives(hasty)
-
-
-@pytest.mark.bounded
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT list_sort(range(200000000))",
-        "SELECT list(range) FROM range(100000000)",
-        "SELECT range(10000000) FROM range(100000)",
-        "SELECT repeat('x', 4000000000)",
-        "SELECT repeat('x', 100000000) || n FROM range(100) t(n)",
-        "SELECT string_agg(range::VARCHAR, ', ') FROM range(300000000)",
-        "SELECT range AS g, list(range) FROM range(50000000) GROUP BY g",
-        "SELECT DISTINCT md5(range::VARCHAR) FROM range(50000000)",
-        "SELECT row_number() OVER (ORDER BY md5(range::VARCHAR)) FROM range(100000000)",
-        "SELECT a.range, b.range FROM range(30000000) a JOIN range(30000000) b USING (range)"
-        " ORDER BY md5(a.range::VARCHAR)",
-    ],
-)
-def test_a_query_that_needs_too_much_memory_is_stopped(poor, query):
-    with pytest.raises(QueryError, match="more memory than it may use"):
-        poor.query(query)
-    assert lives(poor)
-
-
-@pytest.mark.bounded
-def test_text_beyond_what_a_value_holds_is_refused(console):
-    with pytest.raises(QueryError, match="maximum"):
-        console.query("SELECT repeat('x', 10000000000)")
-    assert lives(console)
-
-
-@pytest.mark.bounded
-def test_bytes_are_limited_and_it_says_so(store):
-    console = Console(store, size=MIB)
-    wide = console.query("SELECT repeat('x', 1000) AS x FROM range(100000)")
-    assert 1_000 < wide.table.num_rows < 1_050
-    assert wide.cut_at == "1 MiB"
-    single = console.query(f"SELECT repeat('x', {2 * MIB}) AS x")
-    assert (single.table.num_rows, single.complete) == (0, False)
-    columns = ", ".join(f"range AS c{number}" for number in range(2_000))
-    assert 0 < console.query(f"SELECT {columns} FROM range(10000)").table.num_rows < 100
-    assert lives(console)
-
-
 def test_rows_are_limited_and_it_says_so(store):
     result = Console(store, rows=5).query("SELECT range AS n FROM range(10) ORDER BY n DESC")
     assert result.table.column("n").to_pylist() == [9, 8, 7, 6, 5]
@@ -322,25 +229,6 @@ def test_threads_share_a_console_and_get_their_own_answers(store):
 
     with ThreadPoolExecutor(12) as threads:
         assert all(threads.map(ask, range(1, 200)))
-
-
-@pytest.mark.bounded
-def test_a_slow_query_does_not_hold_up_others(store):
-    console = Console(store, seconds=8)
-    with ThreadPoolExecutor() as threads:
-        slow = threads.submit(console.query, ENDLESS)
-        assert lives(console)
-        assert not slow.done()
-    assert isinstance(slow.exception(), QueryError)
-
-
-@pytest.mark.bounded
-def test_queries_wait_for_a_place(store):
-    console = Console(store, seconds=5, processes=1)
-    with ThreadPoolExecutor(2) as threads:
-        slow = threads.submit(console.query, ENDLESS)
-        assert threads.submit(lives, console).result()
-        assert isinstance(slow.exception(), QueryError)
 
 
 @pytest.mark.parametrize("running", [False, True], ids=["idle", "in a query"])

@@ -242,7 +242,6 @@ def test_without_the_right_to_write_a_store_is_read(lost: str, store: Path, smal
     assert done.stderr == f"error: {store}: cannot read: Permission denied\n"
 
 
-@pytest.mark.bounded
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("number", "to_all"),

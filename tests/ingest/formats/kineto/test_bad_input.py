@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import ingest
 from benchmarks.fuzz import SAMPLES, Sample, damaged, violations
-from ingest.errors import ProfileError
 from ingest.formats import io
 from tests.builders.events import op
 from tests.stores import Stores
@@ -146,15 +145,6 @@ def test_an_event_is_judged_the_same_at_each_place(after: str, read: Read) -> No
         assert source.metadata.get("traceName", "t") == "t", case
 
 
-@pytest.mark.bounded
-@pytest.mark.parametrize("size", [17, 40])
-def test_an_event_beyond_all_measure_costs_only_itself(size: int, read: Read) -> None:
-    long = json.dumps(op("long", args={"text": "x" * (size << 20)}))
-    [source] = read(f'{{"traceEvents": [{A}, {long}, {B}]{AFTER}')
-    assert named(source) == {"complete": 2, "longer than 16 MiB": 1}
-    assert source.metadata["traceName"] == "t"
-
-
 def test_depth_beyond_all_measure_breaks_nothing(read: Read) -> None:
     deep = "[" * 100_000 + "]" * 100_000
     event = json.dumps(op("deep", args=0))[:-2] + deep + "}"
@@ -253,27 +243,6 @@ def test_compressed_files_keep_all_before_the_damage_and_say_what_was_lost(
         assert (source.status, source.complete) == (status, 3000), name
         assert source.metadata["baseTimeNanoseconds"] == BASE
         assert bool(source.warnings) == (name != "members")
-
-
-@pytest.mark.bounded
-def test_a_bomb_is_refused_and_the_other_files_kept(
-    store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    events = ", ".join([A] * 1000)
-    bomb = run / "bomb.json.gz"
-    bomb.write_bytes(gzip.compress(f'{{"traceEvents": [{events}'.encode() + b" " * (65 << 20)))
-    (run / "good.json").write_text(f"[{A}]")
-    with pytest.raises(ProfileError, match="inflates to more than 200 times its size"):
-        store.add(bomb)
-    assert store.run_ids() == []
-    bad, good = store.add(run).sources
-    assert (bad.status, good.status, good.complete) == ("failed", "ok", 1)
-    assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(1,)]
-    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "2000")
-    [allowed] = store.add(bomb).sources
-    assert (allowed.status, allowed.complete) == ("truncated", 1000)
 
 
 @pytest.mark.parametrize("said", ["abc", "-1", "0", "nan"])

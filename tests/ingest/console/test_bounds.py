@@ -1,0 +1,82 @@
+"""The console's queries end in bounded time and memory."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ingest import Console, QueryError
+from tests.ingest.console.conftest import ENDLESS, MIB, lives
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM range(1000000000000)",
+        "SELECT count(*) FROM range(9000000) a, range(9000000) b WHERE hash(a.range + b.range) = 1",
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+        "SELECT sum(length(lpad('', 1000000, range::VARCHAR))) FROM range(1000000000)",
+        "SELECT lpad('', 2000000000, 'x') || lpad('', 2000000000, 'y')",
+        "SELECT sleep_ms(1000000)",
+    ],
+)
+def test_a_query_is_stopped_in_time(hasty, query):
+    with pytest.raises(QueryError, match=r"Stopped after 2 s|more memory"):
+        hasty.query(query)
+    assert lives(hasty)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT list_sort(range(200000000))",
+        "SELECT list(range) FROM range(100000000)",
+        "SELECT range(10000000) FROM range(100000)",
+        "SELECT repeat('x', 4000000000)",
+        "SELECT repeat('x', 100000000) || n FROM range(100) t(n)",
+        "SELECT string_agg(range::VARCHAR, ', ') FROM range(300000000)",
+        "SELECT range AS g, list(range) FROM range(50000000) GROUP BY g",
+        "SELECT DISTINCT md5(range::VARCHAR) FROM range(50000000)",
+        "SELECT row_number() OVER (ORDER BY md5(range::VARCHAR)) FROM range(100000000)",
+        "SELECT a.range, b.range FROM range(30000000) a JOIN range(30000000) b USING (range)"
+        " ORDER BY md5(a.range::VARCHAR)",
+    ],
+)
+def test_a_query_that_needs_too_much_memory_is_stopped(poor, query):
+    with pytest.raises(QueryError, match="more memory than it may use"):
+        poor.query(query)
+    assert lives(poor)
+
+
+def test_text_beyond_what_a_value_holds_is_refused(console):
+    with pytest.raises(QueryError, match="maximum"):
+        console.query("SELECT repeat('x', 10000000000)")
+    assert lives(console)
+
+
+def test_bytes_are_limited_and_it_says_so(store):
+    console = Console(store, size=MIB)
+    wide = console.query("SELECT repeat('x', 1000) AS x FROM range(100000)")
+    assert 1_000 < wide.table.num_rows < 1_050
+    assert wide.cut_at == "1 MiB"
+    single = console.query(f"SELECT repeat('x', {2 * MIB}) AS x")
+    assert (single.table.num_rows, single.complete) == (0, False)
+    columns = ", ".join(f"range AS c{number}" for number in range(2_000))
+    assert 0 < console.query(f"SELECT {columns} FROM range(10000)").table.num_rows < 100
+    assert lives(console)
+
+
+def test_a_slow_query_does_not_hold_up_others(store):
+    console = Console(store, seconds=8)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(console.query, ENDLESS)
+        assert lives(console)
+        assert not slow.done()
+    assert isinstance(slow.exception(), QueryError)
+
+
+def test_queries_wait_for_a_place(store):
+    console = Console(store, seconds=5, processes=1)
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(console.query, ENDLESS)
+        assert threads.submit(lives, console).result()
+        assert isinstance(slow.exception(), QueryError)

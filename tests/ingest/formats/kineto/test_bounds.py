@@ -1,0 +1,44 @@
+"""What is too large is refused in bounded time and memory."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+import ingest
+from ingest.errors import ProfileError
+from tests.builders.events import op
+from tests.conftest import Traces
+
+A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
+
+
+@pytest.mark.parametrize("size", [17, 40])
+def test_an_event_beyond_all_measure_costs_only_itself(size: int, traces: Traces) -> None:
+    long = json.dumps(op("long", args={"text": "x" * (size << 20)}))
+    text = f'{{"traceEvents": [{A}, {long}, {B}], "traceName": "t"}}'
+    [source] = traces.store.add(traces.write(text)).sources
+    assert (source.status, source.complete, source.other) == ("ok", 2, {})
+    assert source.dropped == {"longer than 16 MiB": 1}
+    assert source.metadata["traceName"] == "t"
+
+
+def test_a_bomb_is_refused_and_the_other_files_kept(
+    store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    events = ", ".join([A] * 1000)
+    bomb = run / "bomb.json.gz"
+    bomb.write_bytes(gzip.compress(f'{{"traceEvents": [{events}'.encode() + b" " * (65 << 20)))
+    (run / "good.json").write_text(f"[{A}]")
+    with pytest.raises(ProfileError, match="inflates to more than 200 times its size"):
+        store.add(bomb)
+    assert store.run_ids() == []
+    bad, good = store.add(run).sources
+    assert (bad.status, good.status, good.complete) == ("failed", "ok", 1)
+    assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(1,)]
+    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "2000")
+    [allowed] = store.add(bomb).sources
+    assert (allowed.status, allowed.complete) == ("truncated", 1000)

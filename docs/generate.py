@@ -1,6 +1,6 @@
-"""Regenerates what is made and not written: the data dictionary, and the README's output blocks.
+"""Regenerates the docs that come from the code, and the README's output blocks.
 
-    python docs/generate.py          the data dictionary, and the keys of run.json
+    python docs/generate.py          the data dictionary, the graph of the SQL, the keys of run.json
     python docs/generate.py TRACE    and the README, with the output that this trace gives
 
 A block of the README is fenced with ```console and begins with `$ ingest …`; what follows the
@@ -21,8 +21,10 @@ from ingest import sql
 
 REPOSITORY = Path(__file__).parent.parent
 DICTIONARY = REPOSITORY / "docs" / "data_dictionary.md"
+GRAPH = REPOSITORY / "docs" / "sql_graph.md"
 README = REPOSITORY / "README.md"
 CAPTURE = REPOSITORY / "docs" / "capture.md"
+SHAPES = {"staged": "[({})]", "load": "[{}]", "tables": "[[{}]]", "views": "({})"}
 KEYS_HEAD = "| key | meaning |\n| --- | --- |\n"
 EXAMPLE = "h100_owlv2.json.gz"
 BLOCK = re.compile(r"```console\n\$ (ingest [^\n]*)\n.*?```", re.DOTALL)
@@ -51,6 +53,35 @@ def data_dictionary() -> str:
                 f"| {column} | {types.get((file.name, column), '')} | {_cell(meaning)} |"
                 for column, meaning in documentation.columns.items()
             ]
+    return "\n".join(lines) + "\n"
+
+
+def sql_graph() -> str:
+    """The text of `docs/sql_graph.md`: what each relation reads, a diagram for each topic."""
+    reads = {node.name: node.reads for node in sql.nodes("catalog")}
+    reads |= {node.name: node.reads for node in sql.nodes("scratch")}
+    relations = {
+        name: file
+        for name, file in sql.files().items()
+        if name in reads and (not file.macro or file.kind == "views")
+    }
+    lines = [
+        "# What the SQL reads",
+        "",
+        "Generated from the files in `ingest/sql` by `make docs`. An arrow goes from a relation to "
+        "one that reads it. Cylinders are staged tables, which readers of files fill; boxes are "
+        "relations on the way; double boxes are stored tables; rounded ones are views, and macros, "
+        "which are views with parameters. Dashed boxes belong to another topic.",
+    ]
+    for topic in sorted({file.topic for file in relations.values()}):
+        own = [name for name, file in sorted(relations.items()) if file.topic == topic]
+        edges = [(read, name) for name in own for read in reads[name] if read in relations]
+        others = sorted({read for read, _ in edges if relations[read].topic != topic})
+        lines += ["", f"## {topic.capitalize()}", "", "```mermaid", "flowchart LR"]
+        lines += [f"    {name}{SHAPES[relations[name].kind].format(name)}" for name in own]
+        lines += [f"    {name}:::other" for name in others]
+        lines += [f"    {read} --> {name}" for read, name in edges]
+        lines += ["    classDef other stroke-dasharray: 4", "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -95,6 +126,7 @@ def _types(store: Path) -> dict[tuple[str, str], str]:
 def main() -> None:
     """Writes them."""
     DICTIONARY.write_text(data_dictionary(), encoding="utf-8")
+    GRAPH.write_text(sql_graph(), encoding="utf-8")
     CAPTURE.write_text(capture_page(CAPTURE.read_text("utf-8")), encoding="utf-8")
     if len(sys.argv) > 1:
         README.write_text(readme(README.read_text("utf-8"), Path(sys.argv[1])), encoding="utf-8")

@@ -72,6 +72,10 @@ def test_the_data_dictionary_is_what_the_sql_says(generate: ModuleType) -> None:
     assert generate.DICTIONARY.read_text(encoding="utf-8") == generate.data_dictionary()
 
 
+def test_the_graph_of_the_sql_is_what_the_sql_says(generate: ModuleType) -> None:
+    assert generate.GRAPH.read_text(encoding="utf-8") == generate.sql_graph()
+
+
 def test_the_keys_of_run_json_are_what_the_code_says(generate: ModuleType) -> None:
     page = generate.CAPTURE.read_text(encoding="utf-8")
     assert generate.capture_page(page) == page

@@ -17,8 +17,8 @@ STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay}
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Creates the staged tables, for the readers of files to fill, and the scalar macros."""
-    for place in sql.places("scratch"):
-        file = sql.files()[place.name]
+    for node in sql.nodes("scratch"):
+        file = sql.files()[node.name]
         if file.kind in ("staged", "macros"):
             connection.execute(file.statement)
 
@@ -31,14 +31,14 @@ def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """
     empty: set[str] = set()
     filled: set[sql.Filling] = set()
-    for place in sql.places("scratch"):
-        file = sql.files()[place.name]
+    for node in sql.nodes("scratch"):
+        file = sql.files()[node.name]
         if file.kind == "macros":
             continue
         if file.kind != "staged":
-            if _holds(place.empty_if, empty):
-                connection.execute(f"CREATE TABLE {place.name} ({place.columns})")
-                empty.add(place.name)
+            if _holds(node.empty_if, empty):
+                connection.execute(f"CREATE TABLE {node.name} ({node.columns})")
+                empty.add(node.name)
                 continue
             if not file.filled_by:
                 connection.execute(file.statement)
@@ -46,8 +46,8 @@ def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
                 _fill(connection, file.filled_by)
                 filled.add(file.filled_by)
         is_table = file.is_ddl or file.materialised
-        if is_table and not connection.execute(f"FROM {place.name} LIMIT 1").fetchone():
-            empty.add(place.name)
+        if is_table and not connection.execute(f"FROM {node.name} LIMIT 1").fetchone():
+            empty.add(node.name)
     return frozenset(empty)
 
 

@@ -23,21 +23,21 @@ from ingest.sql.loader import (
     tables,
     views,
 )
-from ingest.sql.order import OrderError, Place, in_order, places
+from ingest.sql.order import Node, OrderError, in_order, nodes
 from ingest.sql.references import Condition
 
 __all__ = [
     "Condition",
     "Documentation",
     "Filling",
+    "Node",
     "OrderError",
-    "Place",
     "SqlFile",
     "files",
     "in_order",
     "macros",
+    "nodes",
     "of_kind",
-    "places",
     "query",
     "quoted",
     "tables",

@@ -23,7 +23,7 @@ class OrderError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class Node:
     """An object in the order, with what it reads.
 
     For a relation of the scratch database: the condition under which it is empty, and its columns
@@ -45,7 +45,7 @@ def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> l
     ordered: list[str] = []
     above: list[str] = []
 
-    def place(name: str) -> None:
+    def add(name: str) -> None:
         if name in above:
             circle = " reads ".join([*above[above.index(name) :], name])
             raise OrderError(f"{circle}: a circle")
@@ -55,35 +55,35 @@ def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> l
         for read in sorted(reads[name]):
             if read not in reads:
                 raise OrderError(f"{name} reads {read}: there is no such relation or macro")
-            place(read)
+            add(read)
         above.pop()
         ordered.append(name)
 
     for name in (*first, *sorted(reads)):
-        place(name)
+        add(name)
     return ordered
 
 
-def derive() -> dict[str, list[Place]]:
+def derive() -> dict[str, list[Node]]:
     """The order of the scratch database and that of the catalog, from the SQL files."""
     with duckdb.connect() as connection:
         scratch = {name: file for name, file in files().items() if file.kind in IN_SCRATCH}
         reader = Reader(connection, scratch)
-        places = [
-            Place(name, tuple(sorted(reader.reads(name))), reader.empty_if(name))
+        nodes = [
+            Node(name, tuple(sorted(reader.reads(name))), reader.empty_if(name))
             for name in in_order({name: reader.reads(name) for name in scratch})
         ]
-        columns = _columns(connection, [scratch[place.name] for place in places])
+        columns = _columns(connection, [scratch[node.name] for node in nodes])
         return {
             "scratch": [
-                Place(place.name, place.reads, place.empty_if, columns.get(place.name, ""))
-                for place in places
+                Node(node.name, node.reads, node.empty_if, columns.get(node.name, ""))
+                for node in nodes
             ],
             "catalog": _catalog(connection),
         }
 
 
-def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Place]:
+def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
     """Tables, views and macros of the catalog; of the scalar macros only those that these use."""
     catalog = {name: file for name, file in files().items() if file.kind in IN_CATALOG}
     reader = Reader(connection, catalog)
@@ -97,7 +97,7 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Place]:
         if name in used:
             used |= reads[name]
     return [
-        Place(name, tuple(sorted(reads[name])))
+        Node(name, tuple(sorted(reads[name])))
         for name in ordered
         if name in used or catalog[name].kind != "macros"
     ]
@@ -118,24 +118,24 @@ def _columns(connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]) -> d
 
 
 @cache
-def places(database: str) -> tuple[Place, ...]:
+def nodes(database: str) -> tuple[Node, ...]:
     """The generated order of a database: `scratch` or `catalog`."""
     text = json.loads(ORDER_FILE.read_text(encoding="utf-8"))
     return tuple(
-        Place(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", ""))
+        Node(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", ""))
         for name, said in text[database].items()
     )
 
 
-def written(orders: Mapping[str, Sequence[Place]]) -> str:
+def written(orders: Mapping[str, Sequence[Node]]) -> str:
     """The text of `order.json`, a line for each object."""
     parts = []
     for database, ordered in orders.items():
         lines = []
-        for place in ordered:
-            said: dict[str, object] = {"reads": place.reads}
-            if place.columns:
-                said |= {"empty_if": place.empty_if, "columns": place.columns}
-            lines.append(f"    {json.dumps(place.name)}: {json.dumps(said)}")
+        for node in ordered:
+            said: dict[str, object] = {"reads": node.reads}
+            if node.columns:
+                said |= {"empty_if": node.empty_if, "columns": node.columns}
+            lines.append(f"    {json.dumps(node.name)}: {json.dumps(said)}")
         parts.append(f"  {json.dumps(database)}: {{\n" + ",\n".join(lines) + "\n  }")
     return "{\n" + ",\n".join(parts) + "\n}\n"

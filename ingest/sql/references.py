@@ -12,11 +12,11 @@ import duckdb
 
 from ingest.sql.loader import SqlFile
 
-Node = dict[str, Any]
+Tree = dict[str, Any]
 Condition = bool | str | list[Any]
 
 
-def parse(connection: duckdb.DuckDBPyConnection, query: str) -> Node:
+def parse(connection: duckdb.DuckDBPyConnection, query: str) -> Tree:
     """DuckDB's parse tree of a query. Raises ValueError where it is none."""
     (text,) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()[0]
     parsed = json.loads(text)
@@ -37,7 +37,7 @@ class Reader:
                 "WHERE function_type = 'aggregate'"
             ).fetchall()
         }
-        self._trees: dict[str, Node] = {}
+        self._trees: dict[str, Tree] = {}
         for file in files.values():
             if file.is_ddl:
                 continue
@@ -77,7 +77,7 @@ class Reader:
         for part in node.values():
             yield from self._names(part, ctes)
 
-    def _passed(self, call: Node) -> dict[str, str]:
+    def _passed(self, call: Tree) -> dict[str, str]:
         """The relations whose names a call passes to a macro, by the macro's parameters."""
         macro = self._files[call["function_name"]].macro
         if not macro:
@@ -89,7 +89,7 @@ class Reader:
                 passed[parameter] = literal["text"]
         return passed
 
-    def _of_query(self, node: Node, scope: Mapping[str, Condition]) -> Condition:
+    def _of_query(self, node: Tree, scope: Mapping[str, Condition]) -> Condition:
         """`scope` has the conditions of CTEs and of a macro's parameters."""
         scope = dict(scope)
         for entry in (node.get("cte_map") or {}).get("map") or []:
@@ -113,7 +113,7 @@ class Reader:
             ]
         )
 
-    def _of_table(self, node: Node, scope: Mapping[str, Condition]) -> Condition:
+    def _of_table(self, node: Tree, scope: Mapping[str, Condition]) -> Condition:
         if node["type"] == "BASE_TABLE":
             name = node["table_name"]
             return scope.get(name, name)
@@ -127,7 +127,7 @@ class Reader:
             return self._of_call(node["function"], scope)
         return False
 
-    def _of_call(self, call: Node, scope: Mapping[str, Condition]) -> Condition:
+    def _of_call(self, call: Tree, scope: Mapping[str, Condition]) -> Condition:
         if call["function_name"] == "query_table":
             (argument,) = call["arguments"]
             (parameter,) = argument["expression"]["column_names"]
@@ -139,7 +139,7 @@ class Reader:
         }
         return self._of_query(self._trees[call["function_name"]], passed)
 
-    def _of_filter(self, node: Node | None, scope: Mapping[str, Condition]) -> list[Condition]:
+    def _of_filter(self, node: Tree | None, scope: Mapping[str, Condition]) -> list[Condition]:
         """Of `EXISTS (…)` and `… IN (…)`, which no row passes if the subquery is empty."""
         if not node:
             return []

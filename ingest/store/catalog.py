@@ -50,9 +50,9 @@ def _statements(store: Path) -> Iterator[str]:
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
             f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
         )
-    for place in sql.places("catalog"):
-        if place.name not in stored:
-            yield sql.files()[place.name].statement
+    for node in sql.nodes("catalog"):
+        if node.name not in stored:
+            yield sql.files()[node.name].statement
     for file in (*sql.tables(), *sql.views()):
         yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"
         for column, meaning in file.documentation.columns.items():

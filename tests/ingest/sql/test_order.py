@@ -31,9 +31,9 @@ def test_the_checked_order_is_what_the_sql_says() -> None:
 @pytest.mark.parametrize("database", ["scratch", "catalog"])
 def test_everything_comes_after_what_it_reads(database: str) -> None:
     seen: set[str] = set()
-    for place in sql.places(database):
-        assert seen.issuperset(place.reads), place.name
-        seen.add(place.name)
+    for node in sql.nodes(database):
+        assert seen.issuperset(node.reads), node.name
+        seen.add(node.name)
 
 
 def test_a_circle_is_an_error_that_names_its_ends() -> None:
@@ -51,9 +51,9 @@ def test_no_relation_is_filled_by_the_file_of_another() -> None:
         assert "INSERT" not in file.body, file.name
 
 
-def shuffled(seed: int) -> tuple[sql.Place, ...]:
-    """The scratch database's places in another valid order; nothing is taken to be empty."""
-    by_name = {place.name: replace(place, empty_if=False) for place in sql.places("scratch")}
+def shuffled(seed: int) -> tuple[sql.Node, ...]:
+    """The scratch database's nodes in another valid order; nothing is taken to be empty."""
+    by_name = {node.name: replace(node, empty_if=False) for node in sql.nodes("scratch")}
     first = sorted(by_name)
     random.Random(seed).shuffle(first)
     return tuple(
@@ -83,11 +83,11 @@ def test_no_row_depends_on_the_order(
     store = ingest.Store(tmp_path / "store")
     expected = rows(store.runs_path / f"run_id={store.add(samples / profile).run_id}")
     assert any(expected.values())
-    orders = {tuple(place.name for place in sql.places("scratch"))}
+    orders = {tuple(node.name for node in sql.nodes("scratch"))}
     for seed in range(ORDERS):
-        places = shuffled(seed)
-        orders.add(tuple(place.name for place in places))
-        monkeypatch.setattr(sql, "places", lambda database, places=places: places)
+        nodes = shuffled(seed)
+        orders.add(tuple(node.name for node in nodes))
+        monkeypatch.setattr(sql, "nodes", lambda database, nodes=nodes: nodes)
         other = tmp_path / f"other {seed}"
         run = run_in(other, samples / profile)
         assert rows(run) == expected

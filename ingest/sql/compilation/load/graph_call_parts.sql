@@ -1,7 +1,7 @@
 -- What each call of a compiled graph did, in order: its outermost cpu_ops, and kernels without an
 -- operator of their own, as older traces have them for Triton.
 -- One row: an operator or a kernel inside a call.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
 ops AS (
     SELECT

@@ -1,6 +1,6 @@
 -- The kernel calls of compiled code in the trace: what ran, and which line of the code it was.
 -- One row: an operator (or, of older traces, a kernel) inside a call of a compiled graph.
--- Materialised: several relations read it.
+-- Materialised: a relation reads it, and its file is written from it.
 --
 -- Only where it is certain: one graph alone fits the call by its key, by the compilation that the
 -- region around it names, and by the names of all it called, in their order.

@@ -1,6 +1,6 @@
 -- Kernel calls in the code that torch.compile generated, with where they come from.
 -- One row: a kernel call of a graph's code.
--- Materialised: several relations read it.
+-- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
 -- run_id      the run
 -- source_id   the compile log

@@ -1,6 +1,6 @@
 -- The user's program as torch.compile saw it: its ops in their order, and the kernels they became.
 -- One row: an op of a graph.
--- Materialised: several relations read it.
+-- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
 -- run_id           the run
 -- source_id        the compile log

@@ -1,6 +1,6 @@
 -- Where torch.compile had to end a graph and to go on in Python.
 -- One row: a graph break of a compilation.
--- Materialised: several relations read it.
+-- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
 -- run_id      the run
 -- source_id   the compile log

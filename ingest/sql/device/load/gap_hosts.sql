@@ -1,6 +1,6 @@
 -- What the launching thread did while the device waited for it.
 -- One row: a gap whose end was launched after it began.
--- Materialised: several relations read it.
+-- Materialised: its reader asks for it more than once.
 --
 -- An operator or frame that covers half of the gap is preferred, the innermost such; where none
 -- does, a wrapper that does; else the operator or frame that covers most. A wait is told by what

@@ -1,6 +1,6 @@
 -- The operators around each launch.
 -- One row: a moment at which a thread launched something inside at least one cpu_op.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 --
 -- The top operator looks through the wrappers that torch.compile, autograd and the profiler put
 -- around operators, because they name no work.

@@ -1,6 +1,6 @@
 -- How a device spent its time: busy, idle, and by class of activity.
 -- One row: a device of one input file.
--- Materialised: several relations read it.
+-- Materialised: a relation reads it, and its file is written from it.
 --
 -- run_id                    the run
 -- source_id                 the input file

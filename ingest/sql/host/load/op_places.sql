@@ -1,7 +1,7 @@
 -- Where in the user's program each outermost operator was called: its modules, and the innermost
 -- frame that is the user's.
 -- One row: an outermost operator with at least one Python frame around it.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
 -- Outermost to innermost is by start, then longest first, then the profiler's own order.
 around AS (

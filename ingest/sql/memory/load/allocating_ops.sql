@@ -1,6 +1,6 @@
 -- What ran when memory was allocated: the innermost operator and the innermost module.
 -- One row: a moment of an allocation inside at least one of them.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 SELECT
     lane,
     from_ns,

@@ -1,7 +1,7 @@
 -- Stretches of device memory that the allocator held, each from the allocation of its segment to
 -- its release.
 -- One row: a segment or a part of an expandable one; `birth` and `death` are ordinals of actions.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
 turns AS (
     SELECT

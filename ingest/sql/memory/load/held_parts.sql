@@ -1,7 +1,7 @@
 -- The same ranges, with those of expandable segments cut at every edge of any range. Such segments
 -- are mapped and unmapped in parts of any size; the parts begin and end like whole segments.
 -- One row: a range, or a part of one.
--- Materialised: several relations read it.
+-- Materialised: its reader asks for it more than once.
 WITH
 edges AS (
     SELECT source_id, device, address AS edge FROM held_ranges WHERE is_part

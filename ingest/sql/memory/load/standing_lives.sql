@@ -2,7 +2,7 @@
 -- live on throughout. Where the free of such a block is pending, an action may tell when it was
 -- requested.
 -- One row: a block, with columns of `replayed_lives`.
--- Materialised: several relations read it.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH asked AS (
     SELECT
         source_id,

@@ -4,7 +4,7 @@
 -- they were recorded). A call that is all that its caller of the same name does is counted with
 -- it.
 -- One row: an operator's name on one device of one rank of a run.
--- Materialised: several relations read it.
+-- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
 -- run_id                the run
 -- source_id             the input file

@@ -2,7 +2,7 @@
 -- on the same clock, else the annotations `ProfilerStep#N`, else the stretches that end with an
 -- optimizer's step.
 -- One row: a step of a device in a source.
--- Materialised: several relations read it.
+-- Materialised: a relation reads it, and its file is written from it.
 --
 -- run_id         the run
 -- source_id      the input file

@@ -33,7 +33,7 @@ left_over AS (
         element.source_id,
         element.rank,
         element.device,
-        coalesce(stacks.site, element.op, '(no stack)') AS site,
+        coalesce(stacks.site, element.op, no_stack()) AS site,
         element.bytes,
         element.step,
         steps.steps_in_all

@@ -36,7 +36,7 @@ CREATE MACRO memory_bands(
     -- by its totals of memory that was there before it, too.
     changes AS (
         SELECT
-            '(before the trace)' AS name,
+            before_trace() AS name,
             -1 AS ordinal,
             greatest(any_value(peak.start_bytes) - coalesce(sum(holder.bytes), 0), 0) AS bytes
         FROM memory_peak AS peak

@@ -24,8 +24,8 @@ SELECT
     element.device,
     levels.level,
     CASE
-        WHEN element.origin = 'before_trace' THEN '(before the trace)'
-        WHEN levels.level IN ('site', 'stack') THEN coalesce(stacks.site, '(no stack)')
+        WHEN element.origin = 'before_trace' THEN before_trace()
+        WHEN levels.level IN ('site', 'stack') THEN coalesce(stacks.site, no_stack())
         WHEN levels.level = 'module' THEN coalesce(element.module, '(no module)')
         WHEN levels.level = 'op' THEN coalesce(element.op, '(no operator)')
         ELSE coalesce(element.category, '(no category)')

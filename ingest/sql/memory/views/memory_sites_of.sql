@@ -107,7 +107,7 @@ CREATE MACRO memory_sites_of(moments) AS TABLE
             * EXCLUDE (name, bytes),
             CASE
                 WHEN NOT is_rest THEN name
-                WHEN is_followed THEN '(before the trace)'
+                WHEN is_followed THEN before_trace()
                 ELSE '(not followed)'
             END AS name,
             if(is_rest, greatest(used_bytes - sum(bytes) OVER of_level, 0), bytes) AS bytes

@@ -1,7 +1,7 @@
 -- What a run is judged by: the time of its measured steps and what it consists of, as totals.
 -- `run_summary` divides them by the steps, `run_diff` sets those of two runs side by side.
 -- One row: a device of a rank; in a run without a device, a rank, whose host is measured instead.
--- Materialised: several relations read it.
+-- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
 -- The measured steps are those of table `measured_steps`. A device's window goes from the start of
 -- the first activity that they launched to the end of the last; what ran in it counts as far as it

@@ -1,6 +1,6 @@
 -- The stretch of each device, or of the host in a run without one, that its steps asked for.
 -- One row: a device of an input file with measured steps.
--- Materialised: several relations read it.
+-- Materialised: a relation reads it, and its file is written from it.
 --
 -- `wall` goes from the first step's start to the last one's end, or to the end of what they
 -- launched. The window `from` … `to` goes from the start of the first activity that was launched

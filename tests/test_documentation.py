@@ -102,7 +102,7 @@ def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -
 
 @pytest.mark.parametrize("macro", sql.macros(), ids=lambda file: file.name)
 def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: Connection) -> None:
-    signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.text)
+    signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.body)
     assert signature
     known = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}

@@ -62,12 +62,6 @@ def profile(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ingest.Store:
-    """A new store."""
-    return ingest.Store(tmp_path / "store")
-
-
 def test_a_format_is_recognised_loaded_listed_shown_and_removed(
     store: ingest.Store, profile: Path
 ) -> None:

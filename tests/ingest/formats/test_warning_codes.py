@@ -4,8 +4,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
-
 import ingest
 
 EVENTS = [
@@ -13,12 +11,6 @@ EVENTS = [
     for i in range(3)
 ]
 TRACE = json.dumps({"traceEvents": EVENTS})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ingest.Store:
-    """A new store."""
-    return ingest.Store(tmp_path / "store")
 
 
 def test_the_files_of_a_directory(store: ingest.Store, tmp_path: Path) -> None:
@@ -31,10 +23,12 @@ def test_the_files_of_a_directory(store: ingest.Store, tmp_path: Path) -> None:
     (run / "notes.txt").write_text("notes")
     (run / "out.json").symlink_to(Path(__file__))
     store.add(run)
-    rows = ingest.connect(store.path).sql(
-        "SELECT parse_filename(path), status, warning_codes, warnings FROM sources"
+    rows = (
+        ingest.connect(store.path)
+        .sql("SELECT parse_filename(path), status, warning_codes, warnings FROM sources")
+        .fetchall()
     )
-    found = {name: (status, codes) for name, status, codes, _ in rows.fetchall()}
+    found = {name: (status, codes) for name, status, codes, _ in rows}
     assert found == {
         "a.json": ("ok", ["rank_assumed"]),
         "b.json": ("skipped", ["same_content"]),
@@ -43,7 +37,7 @@ def test_the_files_of_a_directory(store: ingest.Store, tmp_path: Path) -> None:
         "notes.txt": ("skipped", ["not_a_profile"]),
         "out.json": ("skipped", ["link_not_followed"]),
     }
-    assert all(len(codes) == len(warnings) for _, _, codes, warnings in rows.fetchall())
+    assert all(len(codes) == len(warnings) for _, _, codes, warnings in rows)
 
 
 def test_added_sources_have_both(store: ingest.Store, tmp_path: Path) -> None:

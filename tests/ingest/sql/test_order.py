@@ -76,11 +76,15 @@ def rows(run: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+@pytest.mark.slow  # ingests each of them four times
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
 def test_no_row_depends_on_the_order(
-    profile: str, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    profile: str,
+    samples: Path,
+    store: ingest.Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store = ingest.Store(tmp_path / "store")
     expected = rows(store.runs_path / f"run_id={store.add(samples / profile).run_id}")
     assert any(expected.values())
     orders = {tuple(node.name for node in sql.nodes("scratch"))}

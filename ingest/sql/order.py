@@ -1,6 +1,6 @@
 """The order in which the SQL files can run: derived from what each reads, generated, and checked.
 
-To derive it takes a third of a second, so `python -m ingest.sql` writes it to `order.json`, and a
+To derive it takes a third of a second, so `python -m ingest.sql` writes it to `generated_order.json`, and a
 test compares that file with the SQL.
 """
 
@@ -15,7 +15,7 @@ import duckdb
 from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
 from ingest.sql.references import Condition, Reader
 
-ORDER_FILE = Path(__file__).parent / "order.json"
+ORDER_FILE = Path(__file__).parent / "generated_order.json"
 
 
 class OrderError(ValueError):
@@ -128,7 +128,7 @@ def nodes(database: str) -> tuple[Node, ...]:
 
 
 def written(orders: Mapping[str, Sequence[Node]]) -> str:
-    """The text of `order.json`, a line for each object."""
+    """The text of `generated_order.json`, a line for each object."""
     parts = []
     for database, ordered in orders.items():
         lines = []

@@ -1,4 +1,4 @@
-"""`python -m ingest.sql` derives the order of the SQL files anew and writes it to `generated_order.json`."""
+"""`python -m ingest.sql` derives the order of the SQL anew and writes `generated_order.json`."""
 
 from ingest.sql.order import ORDER_FILE, derive, written
 

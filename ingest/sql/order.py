@@ -1,7 +1,7 @@
 """The order in which the SQL files can run: derived from what each reads, generated, and checked.
 
-To derive it takes a third of a second, so `python -m ingest.sql` writes it to `generated_order.json`, and a
-test compares that file with the SQL.
+To derive it takes a third of a second, so `python -m ingest.sql` writes it to
+`generated_order.json`, and a test compares that file with the SQL.
 """
 
 import json

@@ -153,7 +153,7 @@ def _charts(frame: pd.DataFrame, figures: list[str], at: str | None) -> None:
 
 
 def _changes(changes: pd.DataFrame) -> None:
-    """The runs from which on a figure is another one, the latest first."""
+    """The runs with which a figure changed for good, the latest first."""
     st.subheader("Change points", anchor=False)
     if changes.empty:
         st.caption(f"None. {chart.CHANGE}")

@@ -15,8 +15,8 @@ from ingest.formats.staging import Progress, Staging
 class Format:
     """An input format. `kind` is its name in column `kind` of table `sources`.
 
-    `recognise`: whether a file that begins with these bytes, decompressed, is of the format; it is
-    asked again with more of them where no format has recognised the file.
+    `recognise`: whether a file that begins with these bytes, decompressed, is of the format; while
+    no format recognises the file, each is asked again with more bytes.
     `load`: reads a file into the staged tables, and fills in what `source` says of it. It raises
     ProfileError where the file cannot be read, and then leaves nothing of it in these tables.
     `noun`: what `sources.events` counts, in the singular. `encoding`: what the decompressed file

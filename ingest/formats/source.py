@@ -21,7 +21,7 @@ class SourceWarning(NamedTuple):
 
 @dataclass
 class Source:
-    """An input file of a run: what a row of table `sources` says of it.
+    """An input file of a run, with the columns of table `sources`.
 
     `format` is None where the file holds no profile. The first warning `unreadable` or `truncated`
     says why the status is `failed` or `truncated`.

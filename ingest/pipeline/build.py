@@ -24,10 +24,11 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Creates all other relations, and returns the names of those that are known to be empty.
+    """Creates all other relations, and returns the names of those that are empty.
 
-    What is known to be empty is created as an empty table, without running its SQL: most runs
-    hold no memory snapshot and no compile log, and half of the SQL is about these.
+    A relation that is empty because an input is empty is created as an empty table, and its SQL
+    does not run: most runs hold no memory snapshot and no compile log, and half of the SQL is about
+    these.
     """
     empty: set[str] = set()
     filled: set[sql.Filling] = set()

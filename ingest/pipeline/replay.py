@@ -24,7 +24,7 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def replay(
-    connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
+    connection: duckdb.DuckDBPyConnection, _reads: tuple[str, ...], _fills: tuple[str, ...]
 ) -> None:
     """Fills `memory_curves` and `replayed_lives` from the actions of each of `memory_devices`.
 
@@ -33,7 +33,6 @@ def replay(
     it ends the life of memory that was there before the trace began. The curves are relative to
     what there was at the start.
     """
-    curves, lives = fills
     devices = connection.execute(
         "SELECT device_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY device_id"
     ).fetchall()
@@ -46,7 +45,10 @@ def replay(
             query = connection.sql(sql.query(name), params={"device_id": device_id})
             actions |= _in_order(query.to_arrow_reader(READ_ROWS), count)
         turns = Turns(actions["role"], actions["address"], actions["bytes"])
-        for table, columns in ((lives, _lives(actions, turns)), (curves, _curves(actions, turns))):
+        for table, columns in (
+            ("replayed_lives", _lives(actions, turns)),
+            ("memory_curves", _curves(actions, turns)),
+        ):
             connection.register("replayed", pa.table(columns))
             connection.execute(
                 f"INSERT INTO {table} BY NAME SELECT *, {device_id} AS device_id FROM replayed"

@@ -14,6 +14,7 @@ MACRO = re.compile(
     r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
     re.DOTALL,
 )
+KINDS = frozenset({"staged", "macros", "load", "tables", "views", "queries"})
 IN_SCRATCH = frozenset({"staged", "macros", "load", "tables"})
 IN_CATALOG = frozenset({"macros", "tables", "views"})
 
@@ -85,9 +86,15 @@ class SqlFile:
 
 @cache
 def files() -> dict[str, SqlFile]:
-    """All SQL files by their name, which no other has."""
-    found = (_read(path) for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql")))
-    return {file.name: file for file in found}
+    """All SQL files by name. Raises ValueError where two have one name, or a folder is no kind."""
+    found: dict[str, SqlFile] = {}
+    for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql")):
+        if path.stem in found:
+            raise ValueError(f"{path}: topic {found[path.stem].topic} has a file of that name too")
+        if path.parent.name not in KINDS:
+            raise ValueError(f"{path}: no such kind of SQL; there are {', '.join(sorted(KINDS))}")
+        found[path.stem] = _read(path)
+    return found
 
 
 def query(name: str) -> str:

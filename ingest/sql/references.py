@@ -1,10 +1,11 @@
 """What the SQL files read, and when they are empty, from DuckDB's own parse of them.
 
-A relation is known to be empty where one of the relations it must find a row in is empty. Such a
-condition is a nested list: a relation's name, `["any", …]`, `["all", …]`, True or False.
+A relation is empty if an input that it needs a row from is empty. That condition is a nested list:
+a relation's name, `["any", …]`, `["all", …]`, True or False. Where it cannot be told, it is False.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,13 +31,7 @@ class Reader:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, files: Mapping[str, SqlFile]) -> None:
         self._files = files
-        self._aggregates = {
-            name
-            for (name,) in connection.execute(
-                "SELECT DISTINCT function_name FROM duckdb_functions() "
-                "WHERE function_type = 'aggregate'"
-            ).fetchall()
-        }
+        self._aggregates = _aggregates(connection)
         self._trees: dict[str, Tree] = {}
         for file in files.values():
             if file.is_ddl:
@@ -45,7 +40,9 @@ class Reader:
             text = file.body if not macro else macro.body
             if macro and not macro.is_table:
                 text = f"SELECT {macro.body}"
-            self._trees[file.name] = parse(connection, text)
+            self._trees[file.name] = tree = parse(connection, text)
+            if macro and not macro.is_table and self._aggregates_in(tree["select_list"]):
+                self._aggregates.add(file.name)
 
     def reads(self, name: str) -> set[str]:
         """The names of the relations and macros that an object refers to."""
@@ -66,16 +63,18 @@ class Reader:
                 yield from self._names(part, ctes)
         if not isinstance(node, dict):
             return
-        if isinstance(node.get("cte_map"), dict):
-            entries = node["cte_map"].get("map") or []
-            ctes |= {entry["key"] for entry in entries}
+        for key, query in _ctes(node):
+            is_recursive = query["type"] == "RECURSIVE_CTE_NODE"
+            yield from self._names(query, ctes | {key} if is_recursive else ctes)
+            ctes |= {key}
         if node.get("type") == "BASE_TABLE" and node["table_name"] not in ctes:
             yield node["table_name"]
         if node.get("class") == "FUNCTION" and node["function_name"] in self._files:
             yield node["function_name"]
             yield from (name for name in self._passed(node).values() if name not in ctes)
-        for part in node.values():
-            yield from self._names(part, ctes)
+        for key, part in node.items():
+            if key != "cte_map":
+                yield from self._names(part, ctes)
 
     def _passed(self, call: Tree) -> dict[str, str]:
         """The relations whose names a call passes to a macro, by the macro's parameters."""
@@ -83,35 +82,40 @@ class Reader:
         if not macro:
             return {}
         passed = {}
-        for parameter, argument in zip(macro.parameters, call["arguments"], strict=False):
+        for position, argument in enumerate(call["arguments"]):
+            parameter = argument.get("name") or macro.parameters[position]
             literal = argument["expression"].get("literal") or {}
             if literal.get("kind") == "STRING" and f"query_table({parameter})" in macro.body:
                 passed[parameter] = literal["text"]
         return passed
 
     def _of_query(self, node: Tree, scope: Mapping[str, Condition]) -> Condition:
-        """`scope` has the conditions of CTEs and of a macro's parameters."""
+        """`scope` has the conditions of CTEs and, after a `$`, of a macro's parameters."""
         scope = dict(scope)
-        for entry in (node.get("cte_map") or {}).get("map") or []:
-            scope[entry["key"]] = self._of_query(entry["value"]["query_node"], scope)
+        for key, query in _ctes(node):
+            scope[key] = self._of_query(query, scope)
         if node["type"] == "SET_OPERATION_NODE":
             parts = [self._of_query(child, scope) for child in node["children"]]
             if node["setop_type"] == "EXCEPT":
                 return parts[0]
             return _any(parts) if node["setop_type"] == "INTERSECT" else _all(parts)
-        if node["type"] != "SELECT_NODE":
+        if node["type"] != "SELECT_NODE" or self._may_be_total(node):
             return False
-        is_grouped = node.get("group_expressions") or node["aggregate_handling"] != (
-            "STANDARD_HANDLING"
-        )
-        if not is_grouped and any(map(self._aggregates_in, node["select_list"])):
-            return False  # a total has a row even of nothing
         return _any(
             [
                 self._of_table(node["from_table"], scope),
                 *self._of_filter(node.get("where_clause"), scope),
             ]
         )
+
+    def _may_be_total(self, node: Tree) -> bool:
+        """Whether a SELECT may have a row even if it reads none, as a total has."""
+        if node["aggregate_handling"] != "STANDARD_HANDLING":  # GROUP BY ALL
+            return True
+        if node.get("group_expressions"):
+            return [] in node["group_sets"]  # as of ROLLUP
+        parts = (node["select_list"], node.get("having"), node.get("qualify"), node["modifiers"])
+        return bool(node.get("having")) or any(map(self._aggregates_in, parts))
 
     def _of_table(self, node: Tree, scope: Mapping[str, Condition]) -> Condition:
         if node["type"] == "BASE_TABLE":
@@ -120,6 +124,8 @@ class Reader:
         if node["type"] == "SUBQUERY":
             return self._of_query(node["subquery"]["node"], scope)
         if node["type"] == "JOIN":
+            if node["ref_type"] == "POSITIONAL":
+                return False
             left, right = (self._of_table(node[side], scope) for side in ("left", "right"))
             outer = {"LEFT": left, "ANTI": left, "RIGHT": right, "FULL": _all([left, right])}
             return outer.get(node["join_type"], _any([left, right]))
@@ -131,11 +137,11 @@ class Reader:
         if call["function_name"] == "query_table":
             (argument,) = call["arguments"]
             (parameter,) = argument["expression"]["column_names"]
-            return scope.get(parameter, False)
+            return scope.get(f"${parameter}", False)
         if call["function_name"] not in self._files:
             return False
         passed = {
-            parameter: scope.get(name, name) for parameter, name in self._passed(call).items()
+            f"${parameter}": scope.get(name, name) for parameter, name in self._passed(call).items()
         }
         return self._of_query(self._trees[call["function_name"]], passed)
 
@@ -152,11 +158,28 @@ class Reader:
     def _aggregates_in(self, node: Any) -> bool:
         if isinstance(node, list):
             return any(map(self._aggregates_in, node))
-        if not isinstance(node, dict) or node.get("class") in ("SUBQUERY", "WINDOW"):
+        if not isinstance(node, dict) or node.get("class") == "SUBQUERY":
             return False
         if node.get("class") == "FUNCTION" and node["function_name"] in self._aggregates:
             return True
         return any(map(self._aggregates_in, node.values()))
+
+
+def _ctes(node: Tree) -> Iterator[tuple[str, Tree]]:
+    """The CTEs of a query in their order: each sees those before it."""
+    for entry in (node.get("cte_map") or {}).get("map") or []:
+        yield entry["key"], entry["value"]["query_node"]
+
+
+def _aggregates(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """The names of DuckDB's aggregates, and of its macros that expand to one."""
+    functions = connection.execute(
+        "SELECT DISTINCT function_name, function_type, macro_definition FROM duckdb_functions() "
+        "WHERE function_type IN ('aggregate', 'macro')"
+    ).fetchall()
+    names = {name for name, kind, _ in functions if kind == "aggregate"}
+    calls = {name: set(re.findall(r"(\w+)\(", text or "")) for name, _, text in functions}
+    return names | {name for name, called in calls.items() if called & names}
 
 
 def _any(conditions: list[Condition]) -> Condition:

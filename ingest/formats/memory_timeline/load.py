@@ -18,7 +18,7 @@ def load_timeline(source: Source, staging: Staging, progress: Progress) -> None:
     staging.insert(
         "staged_actions",
         actions.append_column("ordinal", pa.array(range(len(actions)), pa.int64())),
-        f"*, {source.source_id} * 1_000_000_000_000::BIGINT + ordinal AS action_id, "
+        f"*, id_in_run({source.source_id}, ordinal) AS action_id, "
         "'timeline' AS origin, 'unknown' AS device, abs(change_bytes) AS bytes, "
         f"{source.source_id} AS source_id",
     )

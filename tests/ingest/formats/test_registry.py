@@ -31,10 +31,10 @@ def load_toy(source: Source, staging: Staging, progress: Progress) -> None:
     if not whole:
         raise ProfileError(f"{source.path}: no call is whole")
     staging.connection.executemany(
-        "INSERT INTO staged BY NAME SELECT $1 AS source_id, $2 AS event_id, 'X' AS phase, "
-        "'host' AS side, 'cpu_op' AS category, $3 AS name, '1' AS pid, '1' AS tid, "
+        "INSERT INTO staged BY NAME SELECT $1 AS source_id, id_in_run($1, $2) AS event_id, "
+        "'X' AS phase, 'host' AS side, 'cpu_op' AS category, $3 AS name, '1' AS pid, '1' AS tid, "
         "$4 AS relative_ns, $5 AS dur_ns",
-        [(source.source_id, event_id, *call) for event_id, call in enumerate(whole)],
+        [(source.source_id, number, *call) for number, call in enumerate(whole)],
     )
     if broken := len(calls) - len(whole):
         source.warn("toy_call_broken", f"{broken} call without an end")
@@ -89,6 +89,16 @@ def test_a_format_is_recognised_loaded_listed_shown_and_removed(
     ]
     store.remove(added.run_id)
     assert store.run_ids() == []
+
+
+def test_the_files_of_a_run_have_their_own_rows(store: ingest.Store, tmp_path: Path) -> None:
+    for rank in range(2):
+        (tmp_path / "run").mkdir(exist_ok=True)
+        (tmp_path / "run" / f"rank{rank}.toy").write_text(f"{PROFILE}gelu {900 + rank} 10\n")
+    store.add(tmp_path / "run", formats=(*FORMATS, TOY))
+    assert ingest.connect(store.path).sql(
+        "SELECT rank, count(*), count(DISTINCT event_id) FROM ops GROUP BY rank ORDER BY rank"
+    ).fetchall() == [(0, 3, 3), (1, 3, 3)]
 
 
 def test_the_commands_know_a_run_of_any_format(

@@ -76,6 +76,18 @@ def rows(run: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+def types(run: Path) -> dict[str, list[tuple[object, ...]]]:
+    """The names and types of each table's columns."""
+    with duckdb.connect() as connection:
+        return {
+            file.stem: connection.execute(
+                f"SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet('{file}', "
+                "hive_partitioning = false))"
+            ).fetchall()
+            for file in sorted(run.glob("*.parquet"))
+        }
+
+
 @pytest.mark.slow  # ingests each of them four times
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
 def test_no_row_depends_on_the_order(
@@ -85,8 +97,10 @@ def test_no_row_depends_on_the_order(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    expected = rows(store.runs_path / f"run_id={store.add(samples / profile).run_id}")
+    added = store.runs_path / f"run_id={store.add(samples / profile).run_id}"
+    expected = rows(added)
     assert any(expected.values())
+    assert types(added) == types(store.runs_path / EMPTY_PARTITION)
     orders = {tuple(node.name for node in sql.nodes("scratch"))}
     for seed in range(ORDERS):
         nodes = shuffled(seed)
@@ -95,6 +109,7 @@ def test_no_row_depends_on_the_order(
         other = tmp_path / f"other {seed}"
         run = run_in(other, samples / profile)
         assert rows(run) == expected
+        assert types(run) == types(added)
         monkeypatch.undo()
     assert len(orders) == ORDERS + 1
 

@@ -82,7 +82,7 @@ detailed AS (
 
 SELECT
     $source_id AS source_id,
-    $source_id::BIGINT * 1_000_000_000_000 + ordinal AS event_id,
+    id_in_run($source_id, ordinal) AS event_id,
     CASE WHEN is_event THEN phase END AS phase,
     CASE WHEN is_complete THEN side(category) END AS side,
     category,

@@ -5,7 +5,7 @@
 -- one the args are its whole text.
 CREATE TABLE staged (
     source_id INTEGER,
-    event_id BIGINT,
+    event_id BIGINT,  -- unique in the run: id_in_run(source_id, number)
     phase VARCHAR,
     side VARCHAR,  -- where it ran: host, device or annotation
     category VARCHAR,  -- in today's names

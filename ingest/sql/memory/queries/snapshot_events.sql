@@ -1,7 +1,7 @@
 -- The actions of a snapshot (`snapshot_events`), source $source_id, with today's units and names.
 INSERT INTO staged_actions BY NAME
 SELECT
-    $source_id::BIGINT * 1_000_000_000_000 + device * 2_000_000_000::BIGINT + ordinal AS action_id,
+    id_in_run($source_id, device * 2_000_000_000::BIGINT + ordinal) AS action_id,
     $source_id AS source_id,
     'snapshot' AS origin,
     'cuda:' || device AS device,

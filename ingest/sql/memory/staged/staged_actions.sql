@@ -1,10 +1,9 @@
 -- What the allocators of a run did, as it stands in the files, before any meaning is given to it.
--- One row: an action: of a snapshot; of a trace's `[memory]` instants (of old ones, without address
--- and totals); of a memory timeline (with a category, and without an address).
+-- One row: an action of a snapshot, or of a memory timeline (with a category, without an address).
 CREATE TABLE staged_actions (
-    action_id BIGINT,  -- unique in the run: source_id × 10¹² + a number
+    action_id BIGINT,  -- unique in the run: id_in_run(source_id, number)
     source_id INTEGER,
-    origin VARCHAR,  -- snapshot, trace or timeline
+    origin VARCHAR,  -- snapshot or timeline
     device VARCHAR,
     ordinal BIGINT,  -- place among the device's actions in the source
     time_ns BIGINT,

@@ -41,10 +41,11 @@ known AS (
     UNION ALL BY NAME
     SELECT
         lives.* REPLACE (
-            devices.source_id * 1_000_000_000_000::BIGINT
-            + 999_999_999_999
-            - row_number() OVER (
-                PARTITION BY devices.source_id ORDER BY lives.device_id, lives.address
+            id_in_run(
+                devices.source_id,
+                999_999_999_999 - row_number() OVER (
+                    PARTITION BY devices.source_id ORDER BY lives.device_id, lives.address
+                )
             ) AS action_id
         ),
         segment.stream,

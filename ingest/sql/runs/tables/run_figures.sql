@@ -51,7 +51,7 @@
 -- peak_bytes                the most memory in use of the device, or of the host's, in the whole
 --                           recording, bytes; null where not recorded
 -- compilations              compilations that ran in the measured steps; null where unknown
--- recompiles                of those, such as replaced earlier code
+-- recompiles                of those, recompilations
 -- compile_ns                time that they took, ns
 WITH
 activities AS (

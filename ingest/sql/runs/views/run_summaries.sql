@@ -49,7 +49,7 @@
 --                           recording, bytes; null where not recorded
 -- compilations              compilations that ran in the measured steps, of all steps; null where
 --                           unknown
--- recompiles                of those, such as replaced earlier code
+-- recompiles                of those, recompilations
 -- compile_ns                time that they took, ns
 WITH
 -- First, because it makes few chunks of rows from the many files, of a row or two each.

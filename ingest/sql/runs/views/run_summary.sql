@@ -49,7 +49,7 @@
 --                           recording, bytes; null where not recorded
 -- compilations              compilations that ran in the measured steps, of all steps; null where
 --                           unknown
--- recompiles                of those, such as replaced earlier code
+-- recompiles                of those, recompilations
 -- compile_ns                time that they took, ns
 CREATE MACRO run_summary(run) AS TABLE
     SELECT summary.* EXCLUDE (run_id)

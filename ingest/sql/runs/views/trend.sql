@@ -1,5 +1,5 @@
 -- The figures of all runs over time, per step and of each run's slowest device, with the runs from
--- which on a figure is another one. It compares runs of one model, mode and device; a run that
+-- which on a figure changed. It compares runs of one model, mode and device; a run that
 -- names no model stands with those of its own name.
 -- One row: a figure of a run; none where it is not known.
 --
@@ -24,7 +24,7 @@
 -- before_spread     median distance of these from it
 -- from_median       median of the run and the up to four after it
 -- change_percent    from_median against before_median; null where that is 0 or null
--- change_point      whether the figure is another one from this run on
+-- change_point      whether the figure changed for good with this run
 WITH
 figures AS (
     SELECT

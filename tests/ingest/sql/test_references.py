@@ -1,0 +1,83 @@
+"""What a query reads and when it is empty, judged by its text, beside what DuckDB makes of it."""
+
+import duckdb
+import pytest
+
+from ingest.sql.loader import Documentation, SqlFile
+from ingest.sql.references import Reader
+
+DDL = ("CREATE TABLE t (a INTEGER, b INTEGER)", "CREATE TABLE u (a INTEGER)")
+MACROS = (
+    "CREATE MACRO total(x) AS sum(x)",
+    "CREATE MACRO pairs(one, two) AS TABLE SELECT * FROM query_table(one) "
+    "CROSS JOIN query_table(two)",
+)
+EMPTY_WITHOUT_T = (
+    "SELECT a FROM t",
+    "SELECT a, sum(b) FROM t GROUP BY a",
+    "SELECT a, row_number() OVER (ORDER BY b) FROM t",
+    "SELECT u.a FROM u INNER JOIN t ON u.a = t.a",
+    "SELECT t.a FROM t LEFT JOIN u ON u.a = t.a",
+    "SELECT a FROM u WHERE a IN (SELECT a FROM t)",
+    "SELECT a FROM u WHERE EXISTS (FROM t) AND a > 0",
+    "WITH c AS (SELECT a FROM t) SELECT a FROM c UNION ALL SELECT b FROM t",
+    "SELECT a FROM u INTERSECT SELECT a FROM t",
+    "SELECT * FROM pairs('u', 't')",
+    "SELECT * FROM pairs(two := 't', one := 'u')",
+)
+NOT_EMPTY_WITHOUT_T = (
+    "SELECT count(*) FROM t",
+    "SELECT 1 FROM t HAVING count(*) = 0",
+    "SELECT 1 FROM t ORDER BY count(*)",
+    "SELECT sum(a) FROM t GROUP BY ALL",
+    "SELECT a, sum(b) FROM t GROUP BY ROLLUP (a)",
+    "SELECT sum(count(*)) OVER () FROM t",
+    "SELECT total(a) FROM t",
+    "SELECT geomean(a) FROM t",
+    "SELECT u.a FROM u POSITIONAL JOIN t",
+    "SELECT u.a FROM u FULL JOIN t ON u.a = t.a",
+    "SELECT a FROM u WHERE EXISTS (SELECT count(*) FROM t)",
+    "SELECT a FROM u WHERE NOT EXISTS (FROM t)",
+    "SELECT a FROM u EXCEPT SELECT a FROM t",
+    "SELECT a FROM t UNION ALL SELECT a FROM u",
+    "WITH t AS (SELECT a FROM u) SELECT a FROM t",
+    "VALUES (1)",
+)
+
+
+def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
+    """A reader of `query` as the object `asked`, beside two tables and two macros."""
+    names = ("t", "u", "total", "pairs", "asked")
+    files = {
+        name: SqlFile(name, "events", "load", body, Documentation("", "", {}), None, None)
+        for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
+    }
+    return Reader(connection, files)
+
+
+@pytest.mark.parametrize("query", [*EMPTY_WITHOUT_T, *NOT_EMPTY_WITHOUT_T])
+def test_what_is_judged_to_be_empty_is(query: str) -> None:
+    with duckdb.connect() as connection:
+        for statement in (*DDL, *MACROS):
+            connection.execute(statement)
+        connection.execute("INSERT INTO u VALUES (1)")
+        condition = reader(connection, query).empty_if("asked")
+        needs_t = condition == "t" or (isinstance(condition, list) and condition[0] == "any")
+        assert needs_t == (query in EMPTY_WITHOUT_T)
+        assert (connection.execute(query).fetchall() == []) == needs_t
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("SELECT total(a) FROM t", {"total", "t"}),
+        ("SELECT * FROM pairs(two := 't', one := 'u')", {"pairs", "t", "u"}),
+        ("WITH t AS (FROM t) FROM t", {"t"}),  # the CTE is of the table of its name
+        ("WITH c AS (FROM u), d AS (FROM c) FROM d", {"u"}),
+        ("WITH c AS (FROM d), d AS (FROM u) FROM c", {"d", "u"}),  # no CTE sees a later one
+        ("WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT a FROM c) FROM c", {"t"}),
+    ],
+)
+def test_a_query_reads(query: str, names: set[str]) -> None:
+    with duckdb.connect() as connection:
+        assert reader(connection, query).reads("asked") == names

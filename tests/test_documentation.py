@@ -97,7 +97,7 @@ def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -
         "SELECT count(*) FROM duckdb_columns() WHERE table_name = $1 AND comment IS NULL",
         [file.name],
     )
-    assert commented.fetchone() == (0,)
+    assert commented.fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("macro", sql.macros(), ids=lambda file: file.name)

@@ -47,7 +47,7 @@ def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
                 _fill(connection, file.filled_by)
                 filled.add(file.filled_by)
         is_table = file.is_ddl or file.materialised
-        if is_table and not connection.execute(f"FROM {node.name} LIMIT 1").fetchone():
+        if is_table and not connection.execute(f"FROM {node.name} LIMIT 1").fetchall():
             empty.add(node.name)
     return frozenset(empty)
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest import sql
 from ingest.pipeline import nesting
 from tests.builders.events import host, kernel
 
@@ -41,8 +42,9 @@ def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
             "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
             [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
         )
-        nesting.nest(connection, "spans", "result")
-        rows = connection.sql("SELECT event_id, depth, parent_id FROM result").fetchall()
+        connection.execute(sql.files()["host_nest"].statement)
+        nesting.nest(connection, ("spans",), ("host_nest",))
+        rows = connection.sql("SELECT event_id, depth, parent_id FROM host_nest").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
 

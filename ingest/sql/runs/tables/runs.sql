@@ -19,7 +19,7 @@ first AS (
     SELECT coalesce(
         least((SELECT min(start_ns) FROM complete), (SELECT min(first_ns) FROM memory_devices)),
         (SELECT min(start_ns) FROM compilations)
-    ) AS time_ns
+    ) / 1e9 AS time_s
 )
 
 SELECT
@@ -28,8 +28,11 @@ SELECT
         coalesce(
             run.started_at,
             CASE
-                WHEN first.time_ns >= 1_000_000_000_000_000_000
-                    THEN make_timestamp((first.time_ns + 500) // 1000)  -- takes µs
+                WHEN first.time_s >= 1e9
+                    THEN make_timestamp(
+                        floor(first.time_s)::BIGINT * 1_000_000
+                        + round_even((first.time_s - floor(first.time_s)) * 1e6, 0)::BIGINT
+                    )
             END
         ) AS started_at
     )

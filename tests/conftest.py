@@ -24,14 +24,20 @@ NOT_A_TRACE = "memory_timeline.raw"
 
 # What takes long: to ingest large samples, to start a browser, Streamlit or torch.
 BOUNDS = "test_bounds.py"  # tests that bound time or memory, of any topic
+CAPTURE = "tests/capture/"
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
 
 class OneProcessAFile(LoadFileScheduling):
-    """A file's tests share its fixtures; those of the files `BOUNDS` would disturb each other."""
+    """A file's tests share its fixtures, and those of `CAPTURE` the models that they compile.
+
+    Tests of the files `BOUNDS` would disturb each other.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
+        if file.startswith(CAPTURE):
+            return CAPTURE
         return BOUNDS if file.endswith(BOUNDS) else file
 
 

@@ -145,8 +145,9 @@ def _read(path: Path) -> SqlFile:
 
 
 def _filling(text: str) -> Filling:
-    step, reads = FILLING.fullmatch(text).groups()  # type: ignore[union-attr]
-    return Filling(step, tuple(reads.split(", ")))
+    if not (found := FILLING.fullmatch(text)):
+        raise ValueError(f"Filled by: {text}: not a step with the relations that it reads")
+    return Filling(found[1], tuple(found[2].split(", ")))
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:

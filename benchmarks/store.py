@@ -79,7 +79,7 @@ def _copy(
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(*labelled))
     for file in labelled:
         connection.execute(
-            COPIED.format(target=sql.quoted(target / file)),
+            COPIED.format(target=sql.literal(target / file)),
             [
                 name,
                 f"model-{number % 25}",

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import ingest
+
 PLACE = re.compile(r"'(?:[^']|'')*'|\$(\d+)")  # a parameter, or a literal that may look like one
 CONDITION = re.compile(r"(.+?)(?: ([<>]=?|<>))?", re.DOTALL)
 
@@ -20,19 +22,10 @@ class Query:
 
     def inlined(self) -> str:
         """The query with its parameters as SQL literals, to be read and run elsewhere."""
+        literals = [ingest.literal(value) for value in self.parameters]
         return PLACE.sub(
-            lambda found: inline(self.parameters[int(found[1]) - 1]) if found[1] else found[0],
-            self.text,
+            lambda found: literals[int(found[1]) - 1] if found[1] else found[0], self.text
         )
-
-
-def inline(value: Scalar) -> str:
-    """A value as a SQL literal."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return repr(value)
 
 
 def select(

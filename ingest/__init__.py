@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline import RunLabels
-    from ingest.sql import tables
+    from ingest.sql import literal, tables
     from ingest.store.connection import connect
     from ingest.store.retry import settled
     from ingest.store.store import Store, default_store
@@ -30,6 +30,7 @@ __all__ = [
     "compare",
     "connect",
     "default_store",
+    "literal",
     "names",
     "runs_of",
     "settled",
@@ -48,6 +49,7 @@ _MODULES = {
     "compare": "comparison",
     "connect": "store.connection",
     "default_store": "store.store",
+    "literal": "sql",
     "names": "names",
     "runs_of": "comparison",
     "settled": "store.retry",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tests.samples import Samples
 from tests.stores import Stores
 
 REPOSITORY = Path(__file__).parent.parent
-SYSTEM_CHROMIUM = Path("/usr/bin/chromium")
+SYSTEM_CHROMIUMS = ("chromium-headless-shell", "chromium")  # the first one draws no window
 NOT_A_TRACE = "memory_timeline.raw"
 
 
@@ -158,9 +159,10 @@ def command(
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium where there is one, else playwright's own."""
+    found = next(filter(None, map(shutil.which, SYSTEM_CHROMIUMS)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=SYSTEM_CHROMIUM if SYSTEM_CHROMIUM.exists() else None,
+            executable_path=found,
             args=[
                 "--headless",
                 "--no-sandbox",

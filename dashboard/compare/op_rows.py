@@ -7,7 +7,7 @@ import pandas as pd
 import ingest
 from dashboard import data
 from dashboard.compare.picker import Pair
-from dashboard.query import Query, Value, inline, select
+from dashboard.query import Query, Value, select
 
 COLUMNS = (
     "status, name, module, source, evidence, base_ns, other_ns, change_ns, "
@@ -85,7 +85,7 @@ def children_of(pair: Pair, wanted: Filter) -> Query:
     """
     depth = len(levels(wanted.module))
     names = "string_split(nullif(module, ''), '/')"
-    here = inline(HERE if depth else ingest.names.NO_MODULE)
+    here = ingest.literal(HERE if depth else ingest.names.NO_MODULE)
     columns = (
         f"coalesce({names}[{depth + 1}], {here}) AS child, "
         f"if(len({names}) > {depth}, array_to_string({names}[:{depth + 1}], '/'), NULL) AS path, "
@@ -135,7 +135,7 @@ def _select(
     if wanted.statuses:
         where["status"] = list(wanted.statuses)
     if wanted.module:
-        where[f"starts_with(concat(module, '/'), {inline(wanted.module + '/')})"] = True
+        where[f"starts_with(concat(module, '/'), {ingest.literal(wanted.module + '/')})"] = True
     return select(
         columns,
         "op_diff",

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
-from dashboard.query import Query, inline, select
+from dashboard.query import Query, select
 from dashboard.runs import files
 from dashboard.widgets import (
     compare_link,
@@ -104,7 +105,7 @@ def _filters() -> tuple[str, tuple[str, str] | None]:
 
 
 def _query(search: str, tag: tuple[str, str] | None) -> Query:
-    where = {f"tags[{inline(tag[0])}]": tag[1]} if tag else {}
+    where = {f"tags[{ingest.literal(tag[0])}]": tag[1]} if tag else {}
     return select(
         COLUMNS,
         "run_overview",

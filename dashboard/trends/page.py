@@ -5,8 +5,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
-from dashboard.query import inline, select
+from dashboard.query import select
 from dashboard.trends import chart, run_detail
 from dashboard.trends.chart import label, written
 from dashboard.widgets import formatting, run_picker, show_sql, tables
@@ -70,7 +71,7 @@ def _filters() -> dict[str, Any]:
                 FILTERS[key], values, index=None, key=key, bind="query-params", placeholder="any"
             )
         if chosen is not None and key == "tagged":
-            where[f"tags[{inline(tags[chosen]['key'])}]"] = tags[chosen]["value"]
+            where[f"tags[{ingest.literal(tags[chosen]['key'])}]"] = tags[chosen]["value"]
         elif chosen is not None:
             where[key] = chosen
     return where

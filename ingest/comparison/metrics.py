@@ -9,6 +9,7 @@ import duckdb
 
 from ingest.comparison.rank_test import SIGNIFICANT, rank_test
 from ingest.comparison.sides import Side
+from ingest.sql import literal
 
 QUERY = """
     SELECT figure, unit, base, other, change, percent, part,
@@ -58,19 +59,11 @@ def figures_of(
 def sql_of(base: Side, other: Side, rank: int | None) -> str:
     """The query of the figures with its parameters as literals."""
     params = _params(base, other, rank)
-    return dedent(re.sub(r"\$(\w+)", lambda found: _literal(params[found[1]]), QUERY)).strip()
+    return dedent(re.sub(r"\$(\w+)", lambda found: literal(params[found[1]]), QUERY)).strip()
 
 
 def _params(base: Side, other: Side, rank: int | None) -> dict[str, Any]:
     return {"bases": base.runs, "others": other.runs, "rank": rank}
-
-
-def _literal(value: str | int | list[str] | None) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return "NULL" if value is None else str(value)
 
 
 def _p(base: list[float | None], other: list[float | None]) -> float | None:

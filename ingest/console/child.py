@@ -70,7 +70,7 @@ def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )
-    connection.execute(f"SET allowed_directories = [{sql.quoted(f'{store}/')}]")
+    connection.execute(f"SET allowed_directories = [{sql.literal(f'{store}/')}]")
     create_views(connection, store)
     for setting in SETTINGS:
         connection.execute(setting)

@@ -38,7 +38,7 @@ def write_tables(
             file = f"{table.name}.parquet"
             shutil.copyfile(template / file, directory / file)
             continue
-        target = sql.quoted(directory / f"{table.name}.parquet")
+        target = sql.literal(directory / f"{table.name}.parquet")
         if table.name == "events" and len(slices) > 1:
             events = pa.RecordBatchReader.from_batches(
                 _rows(connection, "FROM events LIMIT 0").schema, _in_slices(connection, slices)

@@ -11,6 +11,7 @@ A file holds one object, named after the file. The order in which the objects ar
 derived from what they read (`order.py`); nobody keeps a list.
 """
 
+from ingest.sql.literals import literal
 from ingest.sql.loader import (
     Documentation,
     Filling,
@@ -19,7 +20,6 @@ from ingest.sql.loader import (
     macros,
     of_kind,
     query,
-    quoted,
     tables,
     views,
 )
@@ -35,11 +35,11 @@ __all__ = [
     "SqlFile",
     "files",
     "in_order",
+    "literal",
     "macros",
     "nodes",
     "of_kind",
     "query",
-    "quoted",
     "tables",
     "views",
 ]

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORD_LINE = re.compile(r"^(One row|Materialised|Filled by): ")
+KEYWORD_LINE = re.compile(r"^(One row|Materialised|Filled by|Paths): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
+PATHS = re.compile(r"(\w+) \((\w+)\)")
 MACRO = re.compile(
     r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
     re.DOTALL,
@@ -52,7 +53,8 @@ class Macro(NamedTuple):
 class SqlFile:
     """A `.sql` file, `ingest/sql/<topic>/<kind>/<name>.sql`: one object, named after the file.
 
-    `materialised` says why a relation is a table in the scratch database and no view.
+    `materialised` says why a relation is a table in the scratch database and no view. `paths` names
+    the columns that hold paths, each with the macro that makes them relative.
     """
 
     name: str
@@ -62,6 +64,7 @@ class SqlFile:
     documentation: Documentation
     materialised: str | None
     filled_by: Filling | None
+    paths: dict[str, str]
 
     @property
     def is_ddl(self) -> bool:
@@ -122,11 +125,6 @@ def macros() -> tuple[SqlFile, ...]:
     return tuple(file for file in of_kind("views") if file.macro)
 
 
-def quoted(value: str | Path) -> str:
-    """A SQL string literal, for the few places that take no bound parameter."""
-    return "'" + str(value).replace("'", "''") + "'"
-
-
 def _read(path: Path) -> SqlFile:
     lines = path.read_text(encoding="utf-8").splitlines()
     is_body = [not line.startswith("--") and bool(line.strip()) for line in lines]
@@ -141,6 +139,7 @@ def _read(path: Path) -> SqlFile:
         documentation,
         keywords.get("Materialised"),
         _filling(filling) if filling else None,
+        dict(PATHS.findall(keywords.get("Paths", ""))),
     )
 
 
@@ -151,8 +150,9 @@ def _filling(text: str) -> Filling:
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Sentences; `One row: …` with what follows; `Materialised: …` or `Filled by: …`, which an
-    empty line ends; then `column  meaning` lines, which deeper lines continue."""
+    """Sentences; `One row: …` with what follows; `Materialised: …`, `Filled by: …` or
+    `Paths: …`, which an empty line ends; then `column  meaning` lines, which deeper lines
+    continue."""
     texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}
     keyword = prose = column = ""

@@ -30,7 +30,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, catalog: Path) -> None:
-    connection.execute(f"ATTACH {sql.quoted(catalog)} AS catalog (READ_ONLY)")
+    connection.execute(f"ATTACH {sql.literal(catalog)} AS catalog (READ_ONLY)")
     try:
         connection.execute("COPY FROM DATABASE catalog TO memory")
     finally:
@@ -38,14 +38,25 @@ def _copy(connection: duckdb.DuckDBPyConnection, catalog: Path) -> None:
 
 
 def _define(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
-    for statement in _statements(store):
-        settled(partial(connection.execute, statement))  # to define a view is to read
+    settled(partial(_define_at_once, connection, store))  # to define a view is to read
+
+
+def _define_at_once(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
+    """In one transaction: without it, each of a thousand comments would be one."""
+    connection.begin()
+    try:
+        for statement in _statements(store):
+            connection.execute(statement)
+    except duckdb.Error:
+        connection.rollback()
+        raise
+    connection.commit()
 
 
 def _statements(store: Path) -> Iterator[str]:
     stored = {table.name for table in sql.tables()}
     for table in sql.tables():
-        files = sql.quoted(store / "runs" / "*" / f"{table.name}.parquet")
+        files = sql.literal(store / "runs" / "*" / f"{table.name}.parquet")
         yield (
             f"CREATE VIEW {table.name} AS SELECT run_id, * EXCLUDE (run_id) FROM read_parquet("
             f"{files}, hive_partitioning = true, hive_types = {{'run_id': VARCHAR}})"
@@ -54,17 +65,17 @@ def _statements(store: Path) -> Iterator[str]:
         if node.name not in stored:
             yield sql.files()[node.name].statement
     for file in (*sql.tables(), *sql.views()):
-        yield f"COMMENT ON VIEW {file.name} IS {sql.quoted(file.documentation.text)}"
+        yield f"COMMENT ON VIEW {file.name} IS {sql.literal(file.documentation.text)}"
         for column, meaning in file.documentation.columns.items():
-            yield f"COMMENT ON COLUMN {file.name}.{column} IS {sql.quoted(meaning)}"
+            yield f"COMMENT ON COLUMN {file.name}.{column} IS {sql.literal(meaning)}"
     for macro in sql.macros():
-        yield f"COMMENT ON MACRO TABLE {macro.name} IS {sql.quoted(macro.documentation.text)}"
+        yield f"COMMENT ON MACRO TABLE {macro.name} IS {sql.literal(macro.documentation.text)}"
 
 
 def write_catalog(file: Path, store: Path) -> None:
     """Writes the catalog of `store` as a new DuckDB file; DuckDB 1.5 can read it."""
     with duckdb.connect() as connection:
-        connection.execute(f"ATTACH {sql.quoted(file)} AS catalog (STORAGE_VERSION 'v1.5.0')")
+        connection.execute(f"ATTACH {sql.literal(file)} AS catalog (STORAGE_VERSION 'v1.5.0')")
         connection.execute("USE catalog")
         _define(connection, store)
         connection.execute("USE memory")

@@ -61,7 +61,7 @@ def _columns(directory: Path) -> dict[str, str]:
     columns: dict[str, str] = {}
     with duckdb.connect() as connection:
         for file in sorted(directory.glob("*.parquet")):
-            read = f"read_parquet({sql.quoted(file)}, hive_partitioning = false)"
+            read = f"read_parquet({sql.literal(file)}, hive_partitioning = false)"
             for name, kind, *_ in connection.execute(f"DESCRIBE FROM {read}").fetchall():
                 columns[f"{file.stem}.{name}"] = kind
     return columns

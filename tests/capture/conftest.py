@@ -13,6 +13,12 @@ import pytest
 from tests.capture.captured import Captured, Finished
 
 ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "NO_COLOR": "1",
+    "ATEN_CPU_CAPABILITY": "default",  # no vector instructions: Inductor's kernels compile faster
+    "OMP_NUM_THREADS": "1",  # idle threads of OpenMP spin, and other tests run beside
+}
 
 # In the new process some packages cannot be found, and nothing may use the network.
 PRELUDE = """
@@ -39,7 +45,7 @@ def run_python() -> Callable[..., Finished]:
         return subprocess.run(
             [sys.executable, "-c", PRELUDE.format(absent=absent) + code, *arguments],
             cwd=ROOT,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"},
+            env={**os.environ, **ENVIRONMENT},
             capture_output=True,
             text=True,
             timeout=600,

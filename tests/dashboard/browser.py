@@ -1,11 +1,18 @@
 """How tests read and use a page in Chromium."""
 
 import re
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
 expect.set_options(timeout=20_000)
+
+
+def narrow(tab: Page, scheme: Any) -> None:
+    """Makes the tab as wide as a phone, light or dark."""
+    tab.set_viewport_size({"width": 480, "height": 900})
+    tab.emulate_media(color_scheme=scheme)
 
 
 def query_of(tab: Page) -> dict[str, list[str]]:

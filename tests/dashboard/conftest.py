@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 from streamlit.testing.v1 import AppTest
 
 import ingest
@@ -103,13 +103,20 @@ def address(serve: Callable[[Path], str], shown_store: Path) -> str:
     return serve(shown_store)
 
 
+@pytest.fixture(scope="session")
+def window(chromium: Browser) -> Iterator[BrowserContext]:
+    """A window tall enough for a page; what it has loaded once, it has at hand for all its tabs."""
+    with chromium.new_context(viewport={"width": 1400, "height": 2000}) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context
+
+
 @pytest.fixture
-def tab(chromium: Browser) -> Iterator[Page]:
-    """A fresh tab, tall enough for a page; it fails the test that makes a page say an exception."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 2000})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+def tab(window: BrowserContext) -> Iterator[Page]:
+    """A fresh tab; it fails the test that makes a page say an exception."""
+    page = window.new_page()
     yield page
     exceptions = page.get_by_test_id("stException").all_inner_texts()
-    context.close()
+    page.evaluate("localStorage.clear()")  # what Streamlit remembers of a user
+    page.close()
     assert exceptions == []

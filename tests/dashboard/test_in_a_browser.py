@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from tests.dashboard.browser import cell
+from tests.dashboard.browser import cell, narrow
 
 
 def test_an_unknown_run_and_an_unknown_page_are_named(tab, address):
@@ -35,13 +35,10 @@ def test_an_empty_store_and_then_its_first_run(
     [("runs", "dark"), ("operators", "light"), ("bubbles", "dark"), ("sql", "light")],
 )
 def test_pages_fit_a_narrow_window(
-    chromium: Any, address: str, run_of: Callable[[str], str], page: str, scheme: Any
+    tab: Page, address: str, run_of: Callable[[str], str], page: str, scheme: Any
 ) -> None:
-    with chromium.new_context(
-        viewport={"width": 480, "height": 900}, color_scheme=scheme
-    ) as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/{page}?run={run_of('h100_owlv2')}")
-        expect(tab.get_by_role("heading").first).to_be_visible()
-        expect(tab.get_by_test_id("stDataFrame").first).to_be_attached()
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+    narrow(tab, scheme)
+    tab.goto(f"{address}/{page}?run={run_of('h100_owlv2')}")
+    expect(tab.get_by_role("heading").first).to_be_visible()
+    expect(tab.get_by_test_id("stDataFrame").first).to_be_attached()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 480

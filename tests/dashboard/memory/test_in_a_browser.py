@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.builders.leaking import leaking
-from tests.dashboard.browser import query_of, table, tick, wait_for_query
+from tests.dashboard.browser import narrow, query_of, table, tick, wait_for_query
 
 HACK = "window.hacked=1"
 LANES = 250  # pixels: lanes are lower, the curve is taller
@@ -136,12 +136,9 @@ def test_names_of_functions_are_shown_as_they_are(tab, serve, store, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_narrow_window(
-    chromium: Any, memory_address: str, memory_run: Callable[[str], str], scheme: Any
+    tab: Page, memory_address: str, memory_run: Callable[[str], str], scheme: Any
 ) -> None:
-    with chromium.new_context(
-        viewport={"width": 480, "height": 900}, color_scheme=scheme
-    ) as context:
-        tab = context.new_page()
-        tab.goto(f"{memory_address}/memory?run={memory_run('full_history_annotations')}")
-        curve(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+    narrow(tab, scheme)
+    tab.goto(f"{memory_address}/memory?run={memory_run('full_history_annotations')}")
+    curve(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 480

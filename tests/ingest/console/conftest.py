@@ -26,8 +26,8 @@ def console(store: Path) -> Console:
 
 @pytest.fixture(scope="module")
 def hasty(store: Path) -> Console:
-    """One whose queries may take two seconds."""
-    return Console(store, seconds=2)
+    """One whose queries may take a second."""
+    return Console(store, seconds=1)
 
 
 @pytest.fixture(scope="module")

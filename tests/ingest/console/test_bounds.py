@@ -20,7 +20,7 @@ from tests.ingest.console.conftest import ENDLESS, MIB, lives
     ],
 )
 def test_a_query_is_stopped_in_time(hasty, query):
-    with pytest.raises(QueryError, match=r"Stopped after 2 s|more memory"):
+    with pytest.raises(QueryError, match=r"Stopped after 1 s|more memory"):
         hasty.query(query)
     assert lives(hasty)
 

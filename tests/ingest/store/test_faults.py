@@ -117,7 +117,7 @@ def mount(tmp_path: Path) -> Iterator[Path]:
     run("umount", "--lazy", path)
 
 
-@pytest.mark.parametrize(("what", "stride"), [("create", 7), ("add", 11), ("remove", 6)])
+@pytest.mark.parametrize(("what", "stride"), [("create", 15), ("add", 20), ("remove", 12)])
 def test_a_store_is_whole_wherever_a_process_is_killed(
     what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 -- Records of a compile log that tell of a compilation.
 -- One row: a record; `what` is its name, `body` its content.
+-- Paths: body (text_without_places), stack (text_without_places)
 CREATE TABLE staged_compile_records (
     source_id INTEGER,
     ordinal INTEGER,

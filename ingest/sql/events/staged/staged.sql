@@ -3,6 +3,8 @@
 --
 -- An event that is complete (phase X, with a name, a time and a duration) has a side; of any other
 -- one the args are its whole text.
+--
+-- Paths: name (frame_without_place)
 CREATE TABLE staged (
     source_id INTEGER,
     event_id BIGINT,  -- unique in the run: id_in_run(source_id, number)

@@ -352,25 +352,24 @@ def test_rows_checked_by_hand(
     evidence: str,
     expected: list[Any],
 ) -> None:
+    rows_of_pair = "CREATE OR REPLACE TEMP TABLE diff AS FROM op_diff($base, $other)"
+    ask(diffs, rows_of_pair, (base, other))
     for name, shapes, in_base, in_other in expected:
-        found = ask(
+        found = rows(
             diffs,
             f"""
             WITH ops AS (
-                SELECT evidence, status, unnest(base_ops) AS op, 'base' AS side
-                FROM op_diff($base, $other)
+                SELECT evidence, unnest(base_ops) AS op, 'base' AS side FROM diff
                 UNION ALL
-                SELECT evidence, status, unnest(other_ops) AS op, 'other' AS side
-                FROM op_diff($base, $other)
+                SELECT evidence, unnest(other_ops) AS op, 'other' AS side FROM diff
             )
 
-            SELECT side, sum(op.calls), sum(op.ns), any_value(evidence), count(DISTINCT status)
+            SELECT side, sum(op.calls), sum(op.ns), any_value(evidence)
             FROM ops
             WHERE op.name = '{name}' AND {f"op.shapes = '{shapes}'" if shapes else "TRUE"}
             GROUP BY side
             ORDER BY side
             """,
-            (base, other),
         )
         assert [row[0] for row in found] == ["base", "other"], name
         for row, (calls, ns), by in zip(found, (in_base, in_other), steps, strict=True):

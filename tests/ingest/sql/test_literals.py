@@ -1,0 +1,19 @@
+"""Values as SQL literals."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "it's", "'; DROP VIEW runs; --", 3, -2.5, 1e300, ["a'", "b"], [1, 2], []]
+)
+def test_a_literal_is_read_as_its_value(value):
+    assert duckdb.sql(f"SELECT {ingest.literal(value)}").fetchall() == [(value,)]
+
+
+def test_a_path_is_a_text():
+    assert ingest.literal(Path("a'b") / "c") == "'a''b/c'"

@@ -17,7 +17,6 @@ ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "NO_COLOR": "1",
     "ATEN_CPU_CAPABILITY": "default",  # no vector instructions: Inductor's kernels compile faster
-    "OMP_NUM_THREADS": "1",  # idle threads of OpenMP spin, and other tests run beside
 }
 
 # In the new process some packages cannot be found, and nothing may use the network.

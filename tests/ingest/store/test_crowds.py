@@ -54,7 +54,7 @@ def test_the_same_content_lands_once(trace: Callable[[int], Path], store: ingest
     assert sum(f"already in the store as {run_id}" in out for out in outs) == 3
 
 
-def test_ten_runs_added_at_once_to_a_store_not_there_yet(
+def test_a_store_opened_first_by_many_is_made_once_and_has_their_runs(
     trace: Callable[[int], Path], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
@@ -67,14 +67,6 @@ def test_ten_runs_added_at_once_to_a_store_not_there_yet(
     assert durations == [(1000 * (number + 1),) for number in range(10)]
     known = {".lock", "catalog.duckdb", "runs", "schema"}
     assert {entry.name for entry in store.iterdir()} == known
-
-
-def test_a_store_opened_first_by_many_is_made_once(
-    trace: Callable[[int], Path], tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
-    assert_all_succeed([start("add", trace(number), "--store", store) for number in range(5)])
-    assert len(ingest.Store(store).run_ids()) == 5
 
 
 def test_readers_see_whole_runs_while_others_come_and_go(

@@ -88,13 +88,17 @@ def large(samples: Path) -> Path:
     return samples / "traces" / "mi300_flux1_graph_capture.json.gz"
 
 
-@pytest.fixture
-def fill(samples: Path, stores: Stores) -> Callable[[Path], Path]:
+@pytest.fixture(scope="module")
+def fill(
+    samples: Path, stores: Stores, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Path], Path]:
     """Makes a store with one run, `kept`."""
+    trace = samples / "traces" / "cupti_counters.json.gz"
+    kept = stores.new(tmp_path_factory.mktemp("filled") / "store")
+    run = f"run_id={kept.add(trace, ingest.RunLabels(name='kept')).run_id}"
 
     def made(path: Path) -> Path:
-        trace = samples / "traces" / "cupti_counters.json.gz"
-        stores.new(path).add(trace, ingest.RunLabels(name="kept"))
+        shutil.copytree(kept.runs_path / run, stores.new(path).runs_path / run)
         return path
 
     return made

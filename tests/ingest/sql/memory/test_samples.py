@@ -12,19 +12,8 @@ import pytest
 
 import ingest
 from tests.ingest.sql.memory.replay import replay
-from tests.samples import Samples
+from tests.samples import SNAPSHOTS, Samples
 
-SNAPSHOTS = (
-    "fragmented_no_history",
-    "full_history_annotations",
-    "inconsistent_synthetic",
-    "private_pools_no_history",
-    "state_only",
-    "torch20_block_history",
-    "train_ctx128",
-    "train_ctx512",
-    "trimmed",
-)
 FIGURES = {
     "full_history_annotations": {
         "start_bytes": 0,
@@ -54,7 +43,7 @@ TIMELINE = "memory_timeline.raw"
 def memory_store(sampled: Samples) -> ingest.Store:
     """Every snapshot, the raw timeline, and the traces that recorded memory, as runs."""
     traces = (*TRACES_WITH_TOTALS, WITHOUT_TOTALS, TIMELINE)
-    return ingest.Store(sampled.store(*SNAPSHOTS, "cpp_pickler_protocol2", *traces))
+    return ingest.Store(sampled.store(*SNAPSHOTS, *traces))
 
 
 @pytest.fixture(scope="module")

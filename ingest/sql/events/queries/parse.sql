@@ -1,7 +1,7 @@
 -- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
 --
--- DuckDB reads JSON numbers as doubles. That is exact to the nanosecond below 9e12 µs; beyond it
--- (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
+-- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs these tell one nanosecond from the next; beyond
+-- it (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
 -- behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065) and
 -- durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
 --
@@ -41,7 +41,7 @@ timed AS (
         coalesce(e.name, e.ts::VARCHAR) IS NOT NULL
         AND length(e.ph) = 1 AND (e.ph BETWEEN 'A' AND 'z' OR e.ph IN ('(', ')')) AS is_event,
         CASE
-            WHEN abs(e.ts) >= 9e12
+            WHEN abs(e.ts) >= 8_796_093_022_208  -- 2⁴³
                 THEN list_filter(
                     regexp_extract_all(event, '"ts"\s*:\s*"?(-?[0-9]+(?:\.[0-9]+)?)', 1),
                     LAMBDA digits: abs(try_cast(digits AS DOUBLE) - e.ts) < 1
@@ -50,10 +50,10 @@ timed AS (
         CASE
             WHEN abs(e.ts) < 3e15
                 THEN coalesce(
-                    round(exact_us::DECIMAL(38, 6) * 1000)::BIGINT, round(e.ts * 1000)::BIGINT
+                    round(exact_us::DECIMAL(38, 6) * 1000)::BIGINT, us_to_ns(e.ts)
                 )
         END AS relative_ns,
-        CASE WHEN abs(e.dur) < 1e12 THEN round(e.dur * 1000)::BIGINT END AS dur_ns
+        CASE WHEN abs(e.dur) < 1e12 THEN us_to_ns(e.dur) END AS dur_ns
     FROM parsed
 ),
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,49 @@ def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces:
     event = json.dumps(op("op", 0, 1.003)).replace('"ts": 0', f'"args": {{"ts": 5}}, "ts": {ts}')
     connection = traces.add(f'{{"baseTimeNanoseconds": {base}, "traceEvents": [{event}]}}')
     assert connection.sql("SELECT start_ns, dur_ns FROM events").fetchall() == [(start_ns, 1003)]
+
+
+@pytest.mark.parametrize(
+    "around_us",
+    [
+        0,
+        2**40,
+        2**42,  # from here on the next double is up to half a nanosecond away
+        2**52 // 1000,  # from here on that times 1000 is a whole number
+        2**43,  # from here on the next double is up to a nanosecond away
+        9 * 10**12,
+        2**44,
+        1_712_195_495_521_130,
+    ],
+)
+def test_each_nanosecond_is_told_from_the_next(around_us: int, traces: Any) -> None:
+    starts = [1000 * around_us + 997 * step for step in range(-1000, 1000)]
+    durs = [number % 997 for number in range(len(starts))]
+    rows = traces.add(timed(starts, durs)).sql("SELECT start_ns, dur_ns FROM events ORDER BY ALL")
+    assert rows.fetchall() == list(zip(starts, durs, strict=True))
+
+
+def test_each_nanosecond_of_a_long_event_counts(traces: Any) -> None:
+    durs = [end - ns for end in (2**42, 2**49, 10**15) for ns in range(1, 20)]
+    rows = traces.add(timed(range(len(durs)), durs)).sql(
+        "SELECT dur_ns FROM events ORDER BY start_ns"
+    )
+    assert rows.fetchall() == [(dur,) for dur in durs]
+
+
+def timed(starts: Iterable[int], durs: Iterable[int]) -> str:
+    """A trace of operators at these times, ns."""
+    text = json.dumps(op("op", "TS", "DUR"))
+    written = [
+        text.replace('"TS"', digits(start)).replace('"DUR"', digits(dur))
+        for start, dur in zip(starts, durs, strict=True)
+    ]
+    return f'{{"traceEvents": [{",".join(written)}]}}'
+
+
+def digits(ns: int) -> str:
+    """Nanoseconds as a trace has them: microseconds with three decimals."""
+    return f"{'-' * (ns < 0)}{abs(ns) // 1000}.{abs(ns) % 1000:03d}"
 
 
 def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: Path) -> None:

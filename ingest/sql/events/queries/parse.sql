@@ -1,9 +1,9 @@
 -- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
 --
--- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs these tell one nanosecond from the next; beyond
--- it (times since the epoch) the digits of `ts` are taken from the text: of the numbers that stand
--- behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065) and
--- durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
+-- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs these tell one nanosecond from the next. From
+-- there on (times since the epoch) the digits of `ts` are taken from the text: of the numbers that
+-- stand behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065)
+-- and durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
 --
 -- What an event carries and no column takes joins the arguments of a complete event, as `event`;
 -- of any other event the whole text stands in their place. The profiler's Python frames, most of a

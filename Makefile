@@ -10,10 +10,9 @@ BIN := $(VENV)/bin
 DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
-# One process more than cores, as many a test waits for a browser; up to four, as each may hold a
-# browser, a server and torch.
-PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) \
-    --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# A process for each core, up to four: each may hold a browser, a server and torch.
+PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile \
+    --no-loadscope-reorder
 
 .PHONY: demo check test lint docs clean
 

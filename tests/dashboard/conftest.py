@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import ingest
@@ -77,6 +78,8 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
     def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("TRACEHOUSE_STORE", str(store))
         monkeypatch.setattr(sys, "argv", ["streamlit"])
+        # It reads the metadata of all packages for each page; a server does so once.
+        monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
         tested = AppTest.from_file(str(APP), default_timeout=60)
         for key, value in query.items():
             tested.query_params[key] = value

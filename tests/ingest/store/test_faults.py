@@ -121,7 +121,7 @@ def mount(tmp_path: Path) -> Iterator[Path]:
     run("umount", "--lazy", path)
 
 
-@pytest.mark.parametrize(("what", "stride"), [("create", 15), ("add", 20), ("remove", 12)])
+@pytest.mark.parametrize(("what", "stride"), [("create", 25), ("add", 33), ("remove", 20)])
 def test_a_store_is_whole_wherever_a_process_is_killed(
     what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_store_is_whole_wherever_a_process_is_killed(
     script = Path(__file__).with_name("every_step.py")
     done = run(sys.executable, script, what, store, small, random.randint(1, stride), stride)
     assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) > 3
+    assert int(done.stdout) > 1
 
 
 def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Path) -> None:

@@ -1,5 +1,5 @@
--- Stretches in which a device was busy: at all (`all`), with one class of activities, or with
--- compute or communication (`working`).
+-- Stretches in which a device was busy: at all (`all`), with one class of activities, with copies
+-- or sets alone (`memcpy`, `memset`), or with compute or communication (`working`).
 -- One row: a maximal stretch of a class.
 -- Materialised: several relations read it.
 SELECT 'all' AS class, * FROM islands('kernels')
@@ -9,5 +9,9 @@ UNION ALL
 SELECT 'communication' AS class, * FROM islands('communication_activities')
 UNION ALL
 SELECT 'copy' AS class, * FROM islands('copy_activities')
+UNION ALL
+SELECT 'memcpy' AS class, * FROM islands('memcpy_activities')
+UNION ALL
+SELECT 'memset' AS class, * FROM islands('memset_activities')
 UNION ALL
 SELECT 'working' AS class, * FROM islands('working_activities');

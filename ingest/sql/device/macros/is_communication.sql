@@ -1,5 +1,7 @@
--- `is_communication(name)`: whether a kernel moves data between ranks; symmetric-memory kernels do.
+-- `is_communication(name)`: whether a kernel moves data between ranks: those of collective
+-- libraries, of symmetric memory, and of programs with collectives of their own.
 CREATE MACRO is_communication(name) AS regexp_matches(name, concat(
-    '(?i)nccl|rccl|hccl|oneccl|nvshmem|cross_device_reduce|multimem_|',
-    '(one|two)_shot_all_(reduce|gather)|lamport'
+    '(?i)nccl|rccl|hccl|oneccl|cncl|nvshmem|mscclpp|multimem_|lamport|userbuffers|quick_?reduce|',
+    '(one|two)_?shot_?all_?(reduce|gather)|allreduce_fusion|cross_device_(reduce|store)|',
+    'deep_ep::|\bmori(::|_)|triton_all_reduce'
 ));

@@ -15,6 +15,8 @@
 -- compute_ns                union of the compute kernels, ns
 -- communication_ns          union of the communication kernels, ns
 -- copy_ns                   union of copies and sets, ns
+-- memcpy_ns                 union of copies, ns
+-- memset_ns                 union of sets, ns
 -- exposed_communication_ns  communication while no compute kernel ran, ns
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns
 WITH lengths AS (
@@ -31,6 +33,8 @@ WITH lengths AS (
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'communication'), 0)::BIGINT
             AS communication_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'copy'), 0)::BIGINT AS copy_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'memcpy'), 0)::BIGINT AS memcpy_ns,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'memset'), 0)::BIGINT AS memset_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'working'), 0)::BIGINT AS working_ns
     FROM device_islands
     GROUP BY source_id, device
@@ -49,6 +53,8 @@ SELECT
     compute_ns,
     communication_ns,
     copy_ns,
+    memcpy_ns,
+    memset_ns,
     working_ns - compute_ns AS exposed_communication_ns,
     busy_ns - working_ns AS exposed_copy_ns
 FROM lengths;

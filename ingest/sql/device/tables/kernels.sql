@@ -88,12 +88,12 @@ SELECT
     launched.top_op,
     coalesce(is_graph_launch(launched.launch_name), FALSE) AS graph_launch,
     launched.a."graph id" AS graph_id,
-    CASE WHEN launched.host_ns < steps.start_ns + steps.dur_ns THEN steps.step END AS step,
+    moment.step,
     launched.a.grid,
     launched.a.block,
     launched.a."registers per thread" AS registers,
     launched.a."shared memory" AS shared_bytes,
     coalesce(launched.a.bytes, launched.a.size) AS bytes
 FROM launched
-ASOF LEFT JOIN steps
-    ON launched.source_id = steps.source_id AND launched.host_ns >= steps.start_ns;
+ASOF LEFT JOIN step_moments('steps') AS moment
+    ON launched.source_id = moment.source_id AND launched.host_ns >= moment.from_ns;

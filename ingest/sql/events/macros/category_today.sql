@@ -1,16 +1,21 @@
--- `category_today(recorded)`: today's name for a category of a trace; older versions of torch and
--- other accelerators name the same things differently.
-CREATE MACRO category_today(recorded) AS CASE
+-- `category_today(recorded, name)`: today's name for the category of an event; older versions of
+-- torch and other accelerators name the same things differently. Of what an MTIA records of a
+-- device, a `dma_request` is a copy, and an `event_wait` keeps its category: it is no work.
+CREATE MACRO category_today(recorded, name) AS CASE
     WHEN recorded IN ('python_function', 'user_annotation', 'kernel') THEN recorded
     WHEN recorded = 'Operator' THEN 'cpu_op'
-    WHEN
-        recorded IN (
-            'Runtime', 'mtia_runtime', 'xpu_runtime', 'glow_runtime', 'privateuse1_runtime'
-        )
+    WHEN recorded = 'mtia_ccp_events'
+        THEN CASE name
+            WHEN 'dma_request' THEN 'gpu_memcpy'
+            WHEN 'event_wait' THEN recorded
+            ELSE 'kernel'
+        END
+    WHEN regexp_full_match(recorded, 'Runtime|(mtia|xpu|glow|privateuse1|mlu|gcu)_runtime')
         THEN 'cuda_runtime'
-    WHEN recorded = 'privateuse1_driver' THEN 'cuda_driver'
-    WHEN recorded IN ('Kernel', 'mtia_ccp_events', 'hpu_op') THEN 'kernel'
-    WHEN recorded = 'Memcpy' THEN 'gpu_memcpy'
-    WHEN recorded = 'Memset' THEN 'gpu_memset'
+    WHEN regexp_full_match(recorded, '(xpu|privateuse1|gcu)_driver') THEN 'cuda_driver'
+    WHEN recorded IN ('Kernel', 'hpu_op') THEN 'kernel'
+    WHEN recorded IN ('Memcpy', 'mlu_memcpy', 'GCU_MEMCPY') THEN 'gpu_memcpy'
+    WHEN recorded IN ('Memset', 'mlu_memset', 'GCU_MEMSET') THEN 'gpu_memset'
+    WHEN recorded IN ('mlu_user_annotation', 'GCU_USER_ANNOTATION') THEN 'gpu_user_annotation'
     ELSE recorded
 END;

@@ -32,7 +32,7 @@ timed AS (
         event,
         e.ph AS phase,
         e.cat AS recorded_category,
-        category_today(e.cat) AS category,
+        category_today(e.cat, e.name) AS category,
         e.name,
         e.pid,
         e.tid,

@@ -1,10 +1,34 @@
--- The step that each event belongs to: where it began, or for a device activity was launched.
+-- The step that each event belongs to: the innermost one in which it began. What runs on a device
+-- belongs to the step in which the host asked for it: an activity to that of its launch, the
+-- annotation of such activities to that of the annotation on the host.
 -- One row: an event inside a step.
 -- Materialised: several relations read it.
-SELECT events.event_id, steps.step
-FROM (SELECT source_id, event_id, start_ns FROM complete WHERE side <> 'device') AS events
-ASOF INNER JOIN steps
-    ON events.source_id = steps.source_id AND events.start_ns >= steps.start_ns
-WHERE events.start_ns < steps.start_ns + steps.dur_ns
+WITH
+annotations AS (
+    SELECT source_id, external_id, min(start_ns) AS start_ns
+    FROM complete
+    WHERE category = 'user_annotation' AND external_id > 0
+    GROUP BY source_id, external_id
+),
+
+asked AS (
+    SELECT
+        event.source_id,
+        event.event_id,
+        coalesce(annotations.start_ns, event.start_ns) AS asked_ns
+    FROM complete AS event
+    LEFT JOIN annotations
+        ON
+            event.category = 'gpu_user_annotation'
+            AND event.source_id = annotations.source_id
+            AND event.external_id = annotations.external_id
+    WHERE event.side <> 'device'
+)
+
+SELECT asked.event_id, moment.step
+FROM asked
+ASOF INNER JOIN step_moments('steps') AS moment
+    ON asked.source_id = moment.source_id AND asked.asked_ns >= moment.from_ns
+WHERE moment.inside
 UNION ALL
 SELECT event_id, step FROM kernels WHERE step IS NOT NULL;

@@ -6,7 +6,8 @@
 -- step: an annotation of the user's, by its name without a number at the end, else an outermost
 -- nn.Module. It does so when it is called at least twice, no two calls share time, on no thread,
 -- and they fill at least half of the time from the first's start to the last's end; of several such
--- the one that takes the most time. A rank's files all count by the best kind that one of them has.
+-- the one that takes the most time. A marker of a benchmark is no step. A rank's files all count by
+-- the best kind that one of them has.
 --
 -- run_id      the run
 -- source_id   the input file
@@ -42,6 +43,7 @@ calls AS (
     WHERE
         category = 'user_annotation'
         AND NOT is_torch_label(name)
+        AND NOT is_benchmark_marker(name)
         AND source_id IN (FROM without_steps)
     UNION ALL
     SELECT 'module' AS steps_from, source_id, name, start_ns, end_ns

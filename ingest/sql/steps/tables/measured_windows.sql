@@ -40,9 +40,13 @@ in_steps AS (
         min(activities.start_ns) AS from_ns,
         max(activities.end_ns) AS to_ns
     FROM activities
-    ASOF INNER JOIN measured_steps AS step
-        ON activities.source_id = step.source_id AND activities.asked_ns >= step.start_ns
-    WHERE activities.asked_ns < step.start_ns + step.dur_ns OR step.steps_from = 'run'
+    ASOF INNER JOIN step_moments('measured_steps') AS moment
+        ON activities.source_id = moment.source_id AND activities.asked_ns >= moment.from_ns
+    WHERE
+        moment.inside
+        OR activities.source_id IN (
+            SELECT whole.source_id FROM measured_steps AS whole WHERE whole.steps_from = 'run'
+        )
     GROUP BY activities.source_id, activities.device
 ),
 

@@ -107,6 +107,100 @@ def test_a_launch_is_found(way: str, traces: Any) -> None:
     assert rows == [expected]
 
 
+@pytest.mark.parametrize(
+    ("launch", "activity", "kind", "work"),
+    [
+        ("mtia_runtime", ("mtia_ccp_events", "pe_exe"), "kernel", "compute"),
+        ("mtia_runtime", ("mtia_ccp_events", "dma_request"), "memcpy", "copy"),
+        ("xpu_runtime", ("kernel", "gemm"), "kernel", "compute"),
+        ("xpu_driver", ("kernel", "gemm"), "kernel", "compute"),
+        ("mlu_runtime", ("kernel", "MLUUnion1KernelAdd"), "kernel", "compute"),
+        ("mlu_runtime", ("mlu_memcpy", "Memcpy HtoD"), "memcpy", "copy"),
+        ("mlu_runtime", ("mlu_memset", "Memset"), "memset", "copy"),
+        ("gcu_runtime", ("GCU_MEMCPY", "Memcpy HtoD"), "memcpy", "copy"),
+        ("gcu_driver", ("GCU_MEMSET", "Memset"), "memset", "copy"),
+    ],
+)
+def test_other_accelerators_name_the_same_things_differently(
+    launch: str, activity: tuple[str, str], kind: str, work: str, traces: Any
+) -> None:
+    category, name = activity
+    rows = traces.add(
+        [
+            event("cpu_op", "aten::add", 1, 10),
+            event(launch, "launch", 2, 3, args={"correlation": 5}),
+            kernel(name, 20, 5, category, correlation=5),
+        ]
+    ).sql("SELECT kind, class, link, op FROM kernels")
+    assert rows.fetchall() == [(kind, work, "correlation", "aten::add")]
+
+
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        ("mtia_ccp_events", "event_wait"),
+        ("mlu_user_annotation", "step"),
+        ("GCU_USER_ANNOTATION", "step"),
+    ],
+)
+def test_waits_and_annotations_of_other_accelerators_are_no_work(
+    category: str, name: str, traces: Any
+) -> None:
+    connection = traces.add([kernel(name, 0, 90, category), kernel("k", 10, 5)])
+    assert connection.sql("SELECT name FROM kernels").fetchall() == [("k",)]
+    assert connection.sql("SELECT count(*) FROM events").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ncclDevKernel_AllReduce_Sum_f16",
+        "void vllm::cross_device_reduce_1stage<float, 2>(vllm::RankData*)",
+        "multimem_all_reduce_kernel",
+        "void one_shot_all_reduce_kernel<float>()",
+        "twoShotAllReduceKernel",
+        "allreduce_fusion_kernel_twoshot_sync<2, __half>",
+        "void deep_ep::intranode::dispatch<8>(int4*)",
+        "quickreduce::allreduce_prototype_twoshot",
+        "userbuffers_fp16_sum_inplace_gpu_rr_rs",
+        "reduce_scatter_cross_device_store<2>",
+        "mscclpp::collective::allreduce",
+        "mori::moe::EpDispatchIntraNodeKernel",
+        "triton_all_reduce_kernel",
+    ],
+)
+def test_kernels_that_move_data_between_ranks_are_communication(name: str, traces: Any) -> None:
+    rows = traces.add([kernel(name, 0, 5)]).sql("SELECT class FROM kernels").fetchall()
+    assert rows == [("communication",)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "triton_poi_fused_add_0",
+        "void at::native::reduce_kernel<512, 1>()",
+        "memorize_kernel",
+        "sm90_gemm",
+        "void flash_fwd_splitkv_combine()",
+    ],
+)
+def test_other_kernels_are_compute(name: str, traces: Any) -> None:
+    rows = traces.add([kernel(name, 0, 5)]).sql("SELECT class FROM kernels").fetchall()
+    assert rows == [("compute",)]
+
+
+def test_copies_and_sets_are_told_apart(traces: Any) -> None:
+    connection = traces.add(
+        [
+            kernel("Memcpy HtoD", 0, 10, "gpu_memcpy"),
+            kernel("Memset", 5, 10, "gpu_memset", stream=8),
+            kernel("Memcpy DtoH", 12, 2, "gpu_memcpy"),
+        ]
+    )
+    rows = connection.sql("SELECT copy_ns, memcpy_ns, memset_ns FROM device_time").fetchall()
+    assert rows == [(15_000, 12_000, 10_000)]
+
+
 def test_rows_that_only_look_like_device_time_are_not(traces: Any) -> None:
     """Triton's host ops carry a stream, sync records a device: neither is device time."""
     connection = traces.add(

@@ -15,8 +15,9 @@ from typing import Any
 Event = dict[str, Any]
 Interval = tuple[int, int]
 
-KERNEL = {"kernel", "Kernel", "mtia_ccp_events"}
+KERNEL = {"kernel", "Kernel"}
 COPY = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
+MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work"}  # else a kernel
 LAUNCH = {"cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"}
 OP = {"cpu_op", "Operator"}
 HOST = {*LAUNCH, *OP, "user_annotation", "python_function"}
@@ -37,10 +38,21 @@ def read(path: Path) -> list[Event]:
 def complete(events: Iterable[Event]) -> list[Event]:
     """Of these the complete ones, with their times in ns."""
     return [
-        {**event, "start": ns(event["ts"]), "end": ns(event["ts"]) + ns(event["dur"])}
+        {
+            **event,
+            "cat": _category(event),
+            "start": ns(event["ts"]),
+            "end": ns(event["ts"]) + ns(event["dur"]),
+        }
         for event in events
         if event.get("ph") == "X" and "ts" in event and event.get("dur") is not None
     ]
+
+
+def _category(event: Event) -> Any:
+    if event.get("cat") == "mtia_ccp_events":
+        return MTIA.get(event["name"], "kernel")
+    return event.get("cat")
 
 
 def ns(microseconds: Any) -> int:

@@ -1,0 +1,99 @@
+"""Which step an event belongs to."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders.events import Event, host, kernel
+from tests.conftest import Traces
+
+
+def launched(name: str, launch: float, start: float, dur: float) -> list[Event]:
+    """A kernel of this name and its launch."""
+    call = host("cudaLaunchKernel", "cuda_runtime", launch, 1, {"correlation": round(launch)})
+    return [call, kernel(name, start, dur, correlation=round(launch))]
+
+
+def step(number: int, start: float, dur: float) -> Event:
+    return host(f"ProfilerStep#{number}", "user_annotation", start, dur)
+
+
+def steps_of(traces: Traces, events: list[Event]) -> dict[str, Any]:
+    """The step of each kernel and operator."""
+    connection = traces.add(events)
+    return dict(
+        connection.sql(
+            "SELECT name, step FROM kernels UNION ALL SELECT name, step FROM ops"
+        ).fetchall()
+    )
+
+
+def test_an_activity_belongs_to_the_step_of_its_launch(traces: Traces) -> None:
+    found = steps_of(
+        traces,
+        [
+            step(0, 10, 20),
+            step(1, 30, 20),
+            *launched("before", 5, 15, 1),
+            *launched("first", 20, 60, 10),
+            *launched("second", 40, 70, 10),
+            *launched("after", 55, 80, 10),
+            host("aten::mm", "cpu_op", 29, 10),
+        ],
+    )
+    assert found == {
+        **{"before": None, "first": 0, "second": 1, "after": None},
+        **{"aten::mm": 0, "ProfilerStep#0": 0, "ProfilerStep#1": 1},
+    }
+
+
+def test_a_step_goes_on_when_one_inside_it_ends(traces: Traces) -> None:
+    found = steps_of(
+        traces,
+        [
+            step(0, 0, 100),
+            step(7, 20, 20),
+            *launched("outer", 10, 110, 1),
+            *launched("inner", 30, 112, 1),
+            *launched("outer again", 50, 114, 1),
+            host("aten::mm", "cpu_op", 60, 5),
+        ],
+    )
+    assert (found["outer"], found["inner"], found["outer again"]) == (0, 7, 0)
+    assert found["aten::mm"] == 0
+
+
+def test_what_is_launched_after_a_step_inside_ends_is_measured(traces: Traces) -> None:
+    connection = traces.add(
+        [step(0, 0, 100), step(7, 20, 20), *launched("k", 30, 50, 5), *launched("l", 50, 90, 30)]
+    )
+    rows = connection.sql("SELECT from_ns, to_ns, wall_to_ns FROM measured_windows").fetchall()
+    assert rows == [(50_000, 120_000, 120_000)]
+
+
+def test_an_annotation_on_a_device_belongs_to_the_step_of_the_one_on_the_host(
+    traces: Traces,
+) -> None:
+    annotation = host("forward", "user_annotation", 12, 10, {"External id": 3})
+    on_device = kernel("forward", 35, 10, "gpu_user_annotation", **{"External id": 3})
+    connection = traces.add(
+        [step(0, 10, 20), step(1, 30, 20), annotation, on_device, *launched("k", 14, 35, 10)]
+    )
+    rows = connection.sql(
+        "SELECT step FROM events WHERE category = 'gpu_user_annotation'"
+    ).fetchall()
+    assert rows == [(0,)]
+
+
+@pytest.mark.parametrize("marker", ["[param|pytorch.model.alex_net|0|0|0|measure|forward]"])
+def test_a_benchmarks_marker_is_no_step(marker: str, traces: Traces) -> None:
+    connection = traces.add(
+        [
+            host(marker, "user_annotation", 0, 40),
+            host(marker, "user_annotation", 50, 40),
+            host("denoise", "user_annotation", 0, 10),
+            host("denoise", "user_annotation", 15, 10),
+        ]
+    )
+    rows = connection.sql("SELECT DISTINCT steps_from, step_name FROM measured_steps").fetchall()
+    assert rows == [("annotation", "denoise")]

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ingest.arrow import column, numbers
+
 BATCH_ROWS = 1 << 15  # few enough for the processor's cache
 NESTED = pa.schema(
     [
@@ -53,7 +55,7 @@ def nested(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The places of spans, as they close, from (lane, start_ns, end_ns, event_id) in order."""
     lane, still_open = None, Spans.none()
     for batch in batches:
-        lanes, *columns = (column.to_numpy() for column in batch.columns)
+        lanes, *columns = map(numbers, batch.columns)
         bounds = [0, *np.flatnonzero(lanes[1:] != lanes[:-1]) + 1, len(lanes)]
         for first, end in pairwise(bounds):
             if first == end:
@@ -112,10 +114,10 @@ class Spans:
         ).astype(np.int64)
         batch = pa.record_batch(
             [
-                pa.array(self.event_id[closed]),
-                pa.array(depth[closed].astype(np.int32)),
-                pa.array(self.event_id[parent[closed]], mask=~inside[closed]),
-                pa.array((nest_ns - self.inside_ns)[closed]),
+                column(self.event_id[closed]),
+                column(depth[closed].astype(np.int32)),
+                column(self.event_id[parent[closed]], ~inside[closed]),
+                column((nest_ns - self.inside_ns)[closed]),
             ],
             schema=NESTED,
         )

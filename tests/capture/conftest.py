@@ -1,11 +1,13 @@
 """Python and the command `capture` in processes of their own."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,25 @@ sys.meta_path.insert(0, Absent())
 socket.socket.connect = refuse
 """
 
+# Each line of stdin asks for a copy of this process; only a copy goes on behind the loop.
+SERVER = """
+import json, os
+import capture.cli
+from diffusers import FluxPipeline, StableDiffusion3Pipeline, StableDiffusionPipeline
+
+for line in sys.stdin:
+    copy = os.fork()
+    if not copy:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
+else:
+    sys.exit()
+out, err, *sys.argv[1:] = json.loads(line)
+for number, file in enumerate((os.devnull, out, err)):
+    os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
+"""
+CAPTURE = "from capture.cli import main; main()"
+
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., Finished]:
@@ -56,12 +77,37 @@ def run_python() -> Callable[..., Finished]:
 
 @pytest.fixture(scope="session")
 def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
-    """Run `capture` with arguments, where some packages are absent."""
+    """Run `capture` with arguments in a new interpreter, where some packages are absent."""
 
     def run(*arguments: str, absent: tuple[str, ...] = ()) -> Finished:
-        return run_python("from capture.cli import main; main()", *arguments, absent=absent)
+        return run_python(CAPTURE, *arguments, absent=absent)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]:
+    """Run `capture` with arguments, in a copy of a process that has imported what it needs."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER + CAPTURE],
+        cwd=ROOT,
+        env={**os.environ, **ENVIRONMENT},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def run(*arguments: str) -> Finished:
+        assert server.stdin
+        assert server.stdout
+        with tempfile.TemporaryDirectory() as directory:
+            written = [Path(directory, name) for name in ("stdout", "stderr")]
+            print(json.dumps([*map(str, written), *arguments]), file=server.stdin, flush=True)
+            code = int(server.stdout.readline())
+            return Finished(arguments, code, *(file.read_text() for file in written))
+
+    yield run
+    server.communicate()
 
 
 @pytest.fixture(scope="session")
@@ -73,10 +119,10 @@ def capture_extra() -> None:
 
 
 @pytest.fixture(scope="session")
-def captured(capture_extra, run_capture, tmp_path_factory) -> Captured:
+def captured(capture_extra, run_loaded_capture, tmp_path_factory) -> Captured:
     """`capture flux --tiny` with a batch of two, and three steps, as there are without a word."""
     directory = tmp_path_factory.mktemp("capture") / "first light"
-    finished = run_capture("flux", "--tiny", "--out", str(directory), "--batch", "2")
+    finished = run_loaded_capture("flux", "--tiny", "--out", str(directory), "--batch", "2")
     assert finished.returncode == 0, finished.stderr
     return Captured.read(directory, finished)
 

@@ -32,9 +32,9 @@ def test_a_file_in_place_of_the_directory_is_named(run_capture, tmp_path):
     assert_one_line(finished, str(tmp_path / "run"), "File exists")
 
 
-def test_a_model_that_is_not_there_is_one_line(capture_extra, run_capture, tmp_path):
+def test_a_model_that_is_not_there_is_one_line(run_loaded_capture, tmp_path):
     for model in (str(tmp_path), "nobody/nothing"):
-        finished = run_capture("flux", "--model", model, "--out", str(tmp_path / "run"))
+        finished = run_loaded_capture("flux", "--model", model, "--out", str(tmp_path / "run"))
 
         assert_one_line(finished, model)
         assert not (tmp_path / "run").exists()

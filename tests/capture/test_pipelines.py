@@ -118,8 +118,10 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
         ("diffusers", "StableDiffusionPipeline", "UNet2DConditionModel"),
     ],
 )
-def test_other_pipelines_have_their_steps_too(kind, pipeline, denoiser, run_capture, tmp_path):
-    finished = run_capture(kind, "--tiny", "--steps", "2", "--out", str(tmp_path / kind))
+def test_other_pipelines_have_their_steps_too(
+    kind, pipeline, denoiser, run_loaded_capture, tmp_path
+):
+    finished = run_loaded_capture(kind, "--tiny", "--steps", "2", "--out", str(tmp_path / kind))
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / kind)
@@ -130,8 +132,8 @@ def test_other_pipelines_have_their_steps_too(kind, pipeline, denoiser, run_capt
         assert sum(inside(forward, step) for forward in forwards) == 1
 
 
-def test_a_schedule_is_one_over_the_denoising_steps(run_capture, tmp_path):
-    finished = run_capture(
+def test_a_schedule_is_one_over_the_denoising_steps(run_loaded_capture, tmp_path):
+    finished = run_loaded_capture(
         *(
             "flux",
             "--tiny",
@@ -153,11 +155,11 @@ def test_a_schedule_is_one_over_the_denoising_steps(run_capture, tmp_path):
     assert len(captured.run["profiled_step_times_ns"]) == 6
 
 
-def test_a_model_of_ones_own_is_loaded_from_its_directory(capture_extra, run_capture, tmp_path):
+def test_a_model_of_ones_own_is_loaded_from_its_directory(run_loaded_capture, tmp_path):
     from capture.pipelines.sd import tiny_sd
 
     tiny_sd().save_pretrained(tmp_path / "model")
-    finished = run_capture(
+    finished = run_loaded_capture(
         *("diffusers", "--model", str(tmp_path / "model"), "--no-profile", "--steps", "2"),
         *("--height", "32", "--width", "32", "--dtype", "bfloat16"),
     )

@@ -4,6 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ingest.arrow import column
+
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; those longer, each for itself
 MOST_STEPS = 64  # over white space, one byte at a time
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
@@ -17,6 +19,7 @@ PIECE_SCHEMA = pa.schema(
     ]
 )
 
+Piece = tuple[int, int, int, str]  # ordinal, start and end in the file, text
 Positions = npt.NDArray[np.int64]
 
 
@@ -42,21 +45,22 @@ def batch(
     shown = np.where(ends - starts > LONG_PIECE, starts, ends)
     return pa.record_batch(
         [
-            pa.array(np.arange(first, first + len(starts))),
-            pa.array(starts + offset),
-            pa.array(ends + offset),
+            column(np.arange(first, first + len(starts))),
+            column(starts + offset),
+            column(ends + offset),
             _string_views(buffer, starts, shown),
         ],
         schema=PIECE_SCHEMA,
     )
 
 
-def without_text(start: int, end: int, ordinal: int) -> pa.RecordBatch:
-    """One piece from `start` to `end` of the file that is not for DuckDB to parse."""
-    text = pa.array([""], pa.string_view())
-    return pa.record_batch(
-        [pa.array([ordinal]), pa.array([start]), pa.array([end]), text], schema=PIECE_SCHEMA
-    )
+def batch_of(*pieces: Piece) -> pa.RecordBatch:
+    """The same of pieces one by one."""
+    *numbers, texts = zip(*pieces, strict=True)
+    encoded = [text.encode() for text in texts]
+    bounds = np.cumsum([0, *map(len, encoded)])
+    views = _string_views(b"".join(encoded) or b" ", bounds[:-1], bounds[1:])
+    return pa.record_batch([*(column(np.array(n)) for n in numbers), views], schema=PIECE_SCHEMA)
 
 
 def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ingest.errors import ProfileError
 from ingest.formats.io import BLANK_START, METADATA_LIMIT, Content, TrailingBytesError, blocks
 from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
-from ingest.formats.kineto.chunks import batch, cuts, without_text
+from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
 
@@ -83,11 +83,11 @@ class KinetoTrace:
                     done = int(nexts[-1])
                 elif len(buffer) > EVENT_LIMIT:
                     done = len(buffer)
-                    yield without_text(offset, offset + done, self.pieces)
+                    yield batch_of((self.pieces, offset, offset + done, ""))
                     self.pieces += 1
                 carry, offset = buffer[done:], offset + done
         if carry:
-            yield without_text(offset, self.json_bytes, self.pieces)
+            yield batch_of((self.pieces, offset, self.json_bytes, ""))
             self.pieces += 1
 
     def content(self) -> Content:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ingest import sql
 from ingest.formats.io import Content
 from ingest.formats.json_text import EVENT_START
-from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA
+from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA, Piece, batch_of
 from ingest.formats.kineto.damage import EVENT_LIMIT, NO_EVENT, TOO_LONG, Found, read_piece
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
@@ -81,7 +81,7 @@ class Repair:
         self._source_id = source_id
         self._trace = trace
         self._content = content
-        self._events: list[dict[str, object]] = []  # to be written
+        self._events: list[Piece] = []  # to be written
         self._characters = 0
         self._further = trace.pieces  # numbers the events that share a piece with others
         self._damage: Found | None = None  # that may go on in the next piece
@@ -138,14 +138,7 @@ class Repair:
             self.repaired[found.fault] += 1
         if len(found.event) > LONG_PIECE:
             self._write()
-        self._events.append(
-            {
-                "ordinal": number,
-                "from_byte": found.start,
-                "to_byte": found.end,
-                "event": found.event,
-            }
-        )
+        self._events.append((number, found.start, found.end, found.event))
         self._characters += len(found.event)
         if self._characters > LONG_PIECE:
             self._write()
@@ -176,14 +169,14 @@ class Repair:
         """Parses the events gathered so far; a long one comes alone, and may need more memory."""
         if not self._events:
             return
-        first = int(str(self._events[0]["from_byte"]))
-        table = pa.Table.from_pylist(self._events, schema=PIECE_SCHEMA)
+        _, first, _, _ = self._events[0]
+        pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, [batch_of(*self._events)])
         is_long = self._characters > LONG_PIECE
         limit = self._connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
         try:
             if is_long:
                 self._connection.execute(f"SET memory_limit = '{MEMORY_FOR_LONG_EVENTS}'")
-            parse(self._connection, self._source_id, table.to_reader())
+            parse(self._connection, self._source_id, pieces)
         except duckdb.OutOfMemoryException:
             self._count(TOO_LONG, len(self._events), first)
         finally:

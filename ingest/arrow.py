@@ -1,0 +1,23 @@
+"""Arrow arrays and numpy's, without a copy and without pandas.
+
+`pyarrow.array` and `to_numpy` import pandas where it is installed. That takes longer than to add a
+small trace.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+def column(values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """The numbers as an Arrow array of the same type, NULL where `is_null`."""
+    valid = None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
+    numbers = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, numbers])
+
+
+def numbers(column: pa.Array) -> npt.NDArray[Any]:
+    """The numbers of an Arrow array without NULLs, for reading."""
+    return np.from_dlpack(column)

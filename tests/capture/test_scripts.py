@@ -1,6 +1,7 @@
 """Scripts: ours in `examples/`, and any by `capture run`, alone and under torchrun."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,7 @@ def run(*command: str, cwd: Path, **environment: str) -> Finished:
         text=True,
         timeout=300,
         check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as a terminal starts it
     )
 
 

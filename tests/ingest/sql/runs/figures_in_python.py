@@ -129,7 +129,7 @@ def _device(
     inside = [
         e
         for e in activities
-        if (e["start"] < window[1] and e["end"] > window[0])
+        if length([(e["start"], e["end"])], window)  # nothing lasts in a window of no length
         or (e["start"] == e["end"] and window[0] <= e["start"] <= window[1])
     ]
     classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}

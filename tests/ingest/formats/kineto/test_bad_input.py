@@ -18,6 +18,7 @@ from ingest.formats import io
 from tests.builders.events import op
 from tests.stores import Stores
 
+pytestmark = pytest.mark.slow  # hundreds of damaged files
 A, B, C = (json.dumps(op(name, i)) for i, name in enumerate("abc"))
 BASE = 1_700_000_000_000_000_000
 AFTER = f', "traceName": "t", "baseTimeNanoseconds": {BASE}}}'

@@ -21,6 +21,8 @@ from tests.builders.snapshots import block, event, frame, many, segment
 from tests.ingest.formats.snapshot.conftest import Read
 from tests.samples import SNAPSHOTS
 
+pytestmark = pytest.mark.slow  # hundreds of damaged files
+
 
 class Runs:
     def __init__(self, made: Path) -> None:

@@ -303,6 +303,7 @@ def one_store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Trace
     return Traces(directory, stores.new(directory / "store"))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @example([Call("aten::op", (199, 4), "gemm", (141, 60))], 1)  # launched as the last step ends
 @given(calls=st.lists(KERNELS, min_size=1, max_size=12), steps=st.integers(1, 3))

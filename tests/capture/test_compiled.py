@@ -38,7 +38,8 @@ def test_a_recompilation_is_told_with_its_reason(recompiled):
 
     assert (first["recompile"], first["in_measured_run"], first["reason"]) == (False, False, None)
     assert (again["recompile"], again["in_measured_run"]) == (True, True)
-    assert "size mismatch at index 0. expected 2, actual 1" in again["reason"]
+    # Guidance doubles the batch.
+    assert "size mismatch at index 0. expected 4, actual 2" in again["reason"]
     assert again["reason"] in recompiled.finished.stderr
     assert (compilation["recompiles"], compilation["compiled_in_measured_run"]) == (1, 1)
     assert compilation["seconds"] == pytest.approx(first["seconds"] + again["seconds"])
@@ -66,15 +67,16 @@ def test_what_was_not_timed_is_absent_with_a_reason(recompiled):
     assert "compiles again" in recompiled.run["missing"]["wall_time_ns"]
 
 
-def test_the_compile_log_says_where_kernels_come_from(recompiled):
-    (path,) = recompiled.directory.glob("*.compile.log.gz")
-    assert path.name == "run-rank0.compile.log.gz"
+def test_the_compile_log_says_where_kernels_come_from(side_by_side):
+    _, compiled = side_by_side
+    (path,) = compiled.directory.glob("*.compile.log.gz")
+    assert path.name == "flux-tiny-compiled-rank0.compile.log.gz"
     text = gzip.decompress(path.read_bytes()).decode()
 
     records = [json.loads(found) for found in re.findall(r"^V\d{4} .*?\] (\{.*\})$", text, re.M)]
     artifacts = {record["artifact"]["name"] for record in records if "artifact" in record}
     assert "inductor_provenance_tracking_node_mappings" in artifacts
-    kernels = {e["name"].partition("cpp_fused")[1] for e in recompiled.events if "name" in e}
+    kernels = {e["name"].partition("cpp_fused")[1] for e in compiled.events if "name" in e}
     assert "cpp_fused" in kernels  # named in the trace as well
 
 

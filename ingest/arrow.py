@@ -11,13 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 
-def column(values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+def arrow_of(values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """The numbers as an Arrow array of the same type, NULL where `is_null`."""
     valid = None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
-    numbers = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, numbers])
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, data])
 
 
-def numbers(column: pa.Array) -> npt.NDArray[Any]:
+def numpy_of(column: pa.Array) -> npt.NDArray[Any]:
     """The numbers of an Arrow array without NULLs, for reading."""
     return np.from_dlpack(column)

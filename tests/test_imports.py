@@ -1,6 +1,8 @@
 """What the packages load. `lint-imports` checks which rooms know each other."""
 
 import ast
+import json
+import os
 import pkgutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ingest
+from tests.builders.events import op
 
 REPOSITORY = Path(__file__).parent.parent
 LOADED = "import importlib, pkgutil, sys; {load}; print(*sys.modules)"
@@ -68,3 +71,19 @@ def test_no_room_has_the_name_of_something_public() -> None:
     """`ingest.compare` would be the function, or the room once anything has imported that."""
     rooms = {module.name for module in pkgutil.iter_modules(ingest.__path__)}
     assert rooms & set(ingest.__all__) == {"names", "units"}  # modules, and meant
+
+
+def test_adding_a_trace_imports_no_pandas(tmp_path: Path) -> None:
+    """It would take longer than to add a small trace."""
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [op("a"), op("b", 2)]}))
+    program = "import ingest, sys; ingest.Store('store').add('trace.json'); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "pyarrow" in done.stdout.split()
+    assert "pandas" not in done.stdout.split()

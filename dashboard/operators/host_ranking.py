@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import data
 from dashboard.operators import detail
 from dashboard.query import select
-from dashboard.widgets import charts, formatting, run_picker, show_sql, tables
+from dashboard.widgets import charts, colours, formatting, run_picker, show_sql, tables
 
 MOST_ROWS = 2_000
 BARS = 20
 TOP = 3
+MOST_PROCESSES = len(colours.RUNS)
+RANKED = "of"  # in the address, beside the name that was ticked: its run and rank
 
 
 def show(picked: Sequence[str]) -> None:
@@ -28,15 +31,32 @@ def show(picked: Sequence[str]) -> None:
     if frame.empty:
         st.info("No operator fits.", icon=":material/search_off:")
         return
-    top = frame.head(TOP)
-    st.markdown(formatting.top_line(zip(top["op"], top["self_ns"], top["percent"], strict=True)))
+    processes = _processes(frame)
+    in_order = sorted(
+        zip(frame["run_id"].map(list(picked).index), frame["rank"], processes, strict=True)
+    )
+    named = list(dict.fromkeys(process for _, _, process in in_order))
+    for process in named:
+        top = frame[processes == process].head(TOP)
+        line = formatting.top_line(zip(top["op"], top["self_ns"], top["percent"], strict=True))
+        st.markdown(f"**{formatting.literal(process)}**: {line}" if len(named) > 1 else line)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        charts.host_bars(frame.head(BARS))
+        if len(named) == 1:
+            charts.host_bars(frame.head(BARS))
+        else:
+            _grouped(frame, processes, named[:MOST_PROCESSES])
+        if len(named) > MOST_PROCESSES:
+            st.caption(f"The first {MOST_PROCESSES} of {len(named)}; the table has all of them.")
         show_sql.show(query, "chart")
     with right:
-        names = list(frame["op"].head(MOST_ROWS))
-        asked = st.query_params.get("name")
+        keys = [_key(*row) for row in frame[["op", "run_id", "rank"]].itertuples(index=False)]
+        name, process = st.query_params.get("name"), st.query_params.get(RANKED)
+        asked = [
+            place
+            for place, key in enumerate(keys[:MOST_ROWS])
+            if key[0] == name and process in (None, key[1])
+        ]
         one = [column for column in ("run_id", "rank") if frame[column].nunique() == 1]
         rows = tables.show(
             frame.head(MOST_ROWS),
@@ -44,12 +64,43 @@ def show(picked: Sequence[str]) -> None:
             key=f"host-{'-'.join(picked)}-{search}",
             hidden=one,
             select="single-row",
-            selected=[names.index(asked)] if asked in names else [],
+            selected=asked[:1],
         )
         with st.container(horizontal=True):
             show_sql.show(query, "table")
             tables.downloads(query, "host-ranking", "host")
-    run_picker.remember("name", names[rows[0]] if rows else None)
+    name, process = keys[rows[0]] if rows else (None, None)
+    run_picker.remember("name", name)
+    run_picker.remember(RANKED, process)
     if rows:
         row = frame.iloc[rows[0]]
         detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["op"]))
+
+
+def _key(name: str, run: str, rank: int) -> tuple[str, str]:
+    """What the address carries of a row."""
+    return name, f"{run} {rank}"
+
+
+def _processes(frame: pd.DataFrame) -> pd.Series:
+    """What tells the process of each row apart from the others: its run, its rank or both."""
+    runs = frame["run_id"]
+    if frame["rank"].nunique() == 1:
+        return runs
+    ranks = "rank " + frame["rank"].astype(str)
+    return ranks if runs.nunique() == 1 else runs + " " + ranks
+
+
+def _grouped(frame: pd.DataFrame, processes: pd.Series, shown: list[str]) -> None:
+    """Bars of the same operators in several processes, each of its own colour."""
+    bars = pd.DataFrame(
+        {
+            "name": frame["op"],
+            "run_id": processes,
+            "ns": frame["self_ns"],
+            "calls": frame["calls"],
+        }
+    )
+    first = list(dict.fromkeys(frame["op"]))[: BARS // 2]
+    bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
+    charts.grouped_bars(bars, shown, "host self time")

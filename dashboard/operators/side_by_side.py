@@ -35,7 +35,8 @@ def page(picked: Sequence[str], level: str, search: str) -> None:
         st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
         return
     first = list(dict.fromkeys(frame["name"]))[:BARS]
-    charts.grouped_bars(frame[frame["name"].isin(first)], runs)
+    bars = frame[frame["name"].isin(first)].rename(columns={"device_ns": "ns"})
+    charts.grouped_bars(bars, runs, "device time")
     _table(side_by_side(frame, runs).head(MOST_ROWS), runs)
     with st.container(horizontal=True):
         show_sql.show(query)

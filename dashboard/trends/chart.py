@@ -17,8 +17,9 @@ SIDE: dict[str, Any] = {"minExtent": 60, "maxExtent": 60}  # aligns the charts
 MOST_SERIES = len(colours.RUNS)
 SERIES = "Runs of one model, mode and device; a run that names no model goes by its own name."
 CHANGE = (
-    "A change point is the run from which on the median of five runs differs from that of the five "
-    "before by 5% or more, and by more than these scatter."
+    "A change point is a run where the median of it and up to four runs after it differs from the "
+    "median of up to five runs before it by 5% or more, and by more than these scatter. It takes "
+    "three runs before and one after it."
 )
 LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}
 
@@ -47,17 +48,23 @@ def change(percent: float | None) -> str:
 def with_series(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of view `trend` with a column `series`: what of model, mode and device tells."""
     several_devices = frame["device_name"].nunique(dropna=False) > 1
-    parts = [
-        frame["model"].where(frame["model"].notna(), frame["name"]),
-        frame["mode"],
-        *([frame["device_name"]] if several_devices else []),
+    models = series_of_models(frame)
+    parts = [models, frame["device_name"]] if several_devices else [models]
+    return frame.assign(series=_joined(*parts))
+
+
+def series_of_models(frame: pd.DataFrame) -> pd.Series:
+    """Model, else name, and mode of each row, whatever its device."""
+    return _joined(frame["model"].where(frame["model"].notna(), frame["name"]), frame["mode"])
+
+
+def _joined(*parts: pd.Series) -> pd.Series:
+    """The parts that are known of each row, with commas."""
+    texts = [
+        ", ".join(str(part) for part in row if not formatting.missing(part))
+        for row in zip(*parts, strict=True)
     ]
-    return frame.assign(
-        series=[
-            ", ".join(str(part) for part in row if not formatting.missing(part))
-            for row in zip(*parts, strict=True)
-        ]
-    )
+    return pd.Series(texts, parts[0].index)
 
 
 def legend(frame: pd.DataFrame) -> None:

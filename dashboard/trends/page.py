@@ -40,7 +40,7 @@ def page() -> None:
         _nothing(bool(where))
         return
     frame = chart.with_series(frame)
-    _answer(frame)
+    _answer(frame, figures)
     at = st.query_params.get(AT)
     if at in set(frame["run_id"]):
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
@@ -106,8 +106,8 @@ def _nothing(filtered: bool) -> None:
         st.info("No run here has these figures: they come from traces.", icon=":material/info:")
 
 
-def _answer(frame: pd.DataFrame) -> None:
-    """How many runs and changes there are, and the latest change."""
+def _answer(frame: pd.DataFrame, figures: list[str]) -> None:
+    """How many runs and changes there are, the latest change, and the last run."""
     runs, series = frame["run_id"].nunique(), frame["series"].nunique()
     changes = frame[frame["change_point"]]
     with st.container(horizontal=True):
@@ -115,15 +115,26 @@ def _answer(frame: pd.DataFrame) -> None:
         st.metric("Series", formatting.count(series), help=chart.SERIES)
         st.metric("Change points", formatting.count(len(changes)), help=chart.CHANGE)
         if not changes.empty:
-            last = changes.iloc[-1]
-            st.metric(
-                f"Last: {label(last['figure'])}",
-                written(last["from_median"], last["unit"]),
-                chart.change(last["change_percent"]),
-                delta_color="off",
-                delta_arrow="off",
-                help=f"{formatting.literal(last['series'])}, from "
-                f"{formatting.moment(last['started_at'])} on",
+            latest = changes.iloc[-1]
+            _metric(
+                f"Latest change: {label(latest['figure'])}",
+                latest,
+                f"{formatting.literal(latest['series'])}, from "
+                f"{formatting.moment(latest['started_at'])} on",
+            )
+        of_last = frame[frame["run_id"] == frame["run_id"].iloc[-1]]
+        last = of_last.iloc[of_last["figure"].map(figures.index).argmin()]
+        _metric(
+            f"Last run: {label(last['figure'])}",
+            last,
+            f"{formatting.literal(last['run_id'])}, against the median of up to five runs of its "
+            "series before it",
+        )
+    for model, count in frame.groupby(chart.series_of_models(frame))["series"].nunique().items():
+        if count > 1:
+            st.caption(
+                f"**{formatting.literal(str(model))}** ran on {count} devices: each is a series of "
+                "its own, and no change is looked for between them."
             )
     if runs > 1 and series == runs:
         st.info(
@@ -131,6 +142,18 @@ def _answer(frame: pd.DataFrame) -> None:
             "with `ingest add --model`, or in `run.json`.",
             icon=":material/timeline:",
         )
+
+
+def _metric(name: str, row: pd.Series, text: str) -> None:
+    """The median from this run on, and its change."""
+    st.metric(
+        name,
+        written(row["from_median"], row["unit"]),
+        chart.change(row["change_percent"]) if pd.notna(row["change_percent"]) else None,
+        delta_color="off",
+        delta_arrow="off",
+        help=text,
+    )
 
 
 def _latest(frame: pd.DataFrame) -> pd.DataFrame:

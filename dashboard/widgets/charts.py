@@ -135,18 +135,18 @@ def host_bars(frame: pd.DataFrame) -> None:
     st.altair_chart(chart, alt="Host self time of the first operators")
 
 
-def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
-    """Device time of the same names in several runs, side by side. Columns: name, run_id, …"""
+def grouped_bars(frame: pd.DataFrame, runs: list[str], what: str) -> None:
+    """`what` of the same names in several runs. Columns: name, run_id, ns, calls."""
     names = list(dict.fromkeys(frame["name"]))
     short = formatting.short_names(names, LABEL_WIDTH)
-    factor, unit = duration_axis(frame["device_ns"].max())
+    factor, unit = duration_axis(frame["ns"].max())
     data = pd.DataFrame(
         {
             "short": frame["name"].map(short),
             "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
             "run": frame["run_id"],
-            "value": frame["device_ns"] / factor,
-            "time": frame["device_ns"].map(formatting.duration),
+            "value": frame["ns"] / factor,
+            "time": frame["ns"].map(formatting.duration),
             "calls": frame["calls"].map(formatting.count),
         }
     )
@@ -154,7 +154,7 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("value:Q", title=f"device time ({unit})"),
+            x=alt.X("value:Q", title=f"{what} ({unit})"),
             y=names_axis([short[name] for name in names]),
             yOffset=alt.YOffset("run:N", sort=runs),
             color=alt.Color(
@@ -168,4 +168,4 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str]) -> None:
         .properties(height=(8 * len(runs) + 10) * len(names) + AXIS_HEIGHT)
     )
     legend(dict(zip(runs, colours.RUNS, strict=False)))
-    st.altair_chart(chart, alt="Device time of the first operators in each run")
+    st.altair_chart(chart, alt=f"The first operators of each run, by {what}")

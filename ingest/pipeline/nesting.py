@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ingest.arrow import column, numbers
+from ingest.arrow import arrow_of, numpy_of
 
 BATCH_ROWS = 1 << 15  # few enough for the processor's cache
 NESTED = pa.schema(
@@ -55,7 +55,7 @@ def nested(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The places of spans, as they close, from (lane, start_ns, end_ns, event_id) in order."""
     lane, still_open = None, Spans.none()
     for batch in batches:
-        lanes, *columns = map(numbers, batch.columns)
+        lanes, *columns = map(numpy_of, batch.columns)
         bounds = [0, *np.flatnonzero(lanes[1:] != lanes[:-1]) + 1, len(lanes)]
         for first, end in pairwise(bounds):
             if first == end:
@@ -114,10 +114,10 @@ class Spans:
         ).astype(np.int64)
         batch = pa.record_batch(
             [
-                column(self.event_id[closed]),
-                column(depth[closed].astype(np.int32)),
-                column(self.event_id[parent[closed]], ~inside[closed]),
-                column((nest_ns - self.inside_ns)[closed]),
+                arrow_of(self.event_id[closed]),
+                arrow_of(depth[closed].astype(np.int32)),
+                arrow_of(self.event_id[parent[closed]], ~inside[closed]),
+                arrow_of((nest_ns - self.inside_ns)[closed]),
             ],
             schema=NESTED,
         )

@@ -139,7 +139,7 @@ def _read(path: Path) -> SqlFile:
         documentation,
         keywords.get("Materialised"),
         _filling(filling) if filling else None,
-        dict(PATHS.findall(keywords.get("Paths", ""))),
+        _paths(keywords["Paths"]) if "Paths" in keywords else {},
     )
 
 
@@ -147,6 +147,13 @@ def _filling(text: str) -> Filling:
     if not (found := FILLING.fullmatch(text)):
         raise ValueError(f"Filled by: {text}: not a step with the relations that it reads")
     return Filling(found[1], tuple(found[2].split(", ")))
+
+
+def _paths(text: str) -> dict[str, str]:
+    found = [PATHS.fullmatch(part) for part in text.split(", ")]
+    if not all(found):
+        raise ValueError(f"Paths: {text}: not columns with the macro that shortens each")
+    return {match[1]: match[2] for match in found if match}
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:

@@ -47,7 +47,7 @@ def _define_at_once(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
     try:
         for statement in _statements(store):
             connection.execute(statement)
-    except duckdb.Error:
+    except BaseException:
         connection.rollback()
         raise
     connection.commit()

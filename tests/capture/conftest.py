@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -37,24 +38,9 @@ sys.meta_path.insert(0, Absent())
 socket.socket.connect = refuse
 """
 
-# Each line of stdin asks for a copy of this process; only a copy goes on behind the loop.
-SERVER = """
-import json, os
-import capture.cli
-from diffusers import FluxPipeline, StableDiffusion3Pipeline, StableDiffusionPipeline
-
-for line in sys.stdin:
-    copy = os.fork()
-    if not copy:
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
-else:
-    sys.exit()
-out, err, *sys.argv[1:] = json.loads(line)
-for number, file in enumerate((os.devnull, out, err)):
-    os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
-"""
 CAPTURE = "from capture.cli import main; main()"
+SERVER = "import runpy; runpy.run_module('tests.capture.server')"
+PATIENCE_S = 600
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +54,7 @@ def run_python() -> Callable[..., Finished]:
             env={**os.environ, **ENVIRONMENT},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=PATIENCE_S,
             check=False,
         )
 
@@ -89,7 +75,7 @@ def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
 def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]:
     """Run `capture` with arguments, in a copy of a process that has imported what it needs."""
     server = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER + CAPTURE],
+        [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER],
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT},
         stdin=subprocess.PIPE,
@@ -103,11 +89,16 @@ def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]
         with tempfile.TemporaryDirectory() as directory:
             written = [Path(directory, name) for name in ("stdout", "stderr")]
             print(json.dumps([*map(str, written), *arguments]), file=server.stdin, flush=True)
-            code = int(server.stdout.readline())
-            return Finished(arguments, code, *(file.read_text() for file in written))
+            assert select.select([server.stdout], [], [], PATIENCE_S)[0], "it does not answer"
+            code = server.stdout.readline()
+            assert code, f"it ended with {server.wait()}"
+            return Finished(arguments, int(code), *(file.read_text() for file in written))
 
     yield run
-    server.communicate()
+    try:
+        server.communicate(timeout=60)
+    finally:
+        server.kill()
 
 
 @pytest.fixture(scope="session")

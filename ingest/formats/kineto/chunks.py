@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ingest.arrow import column
+from ingest.arrow import arrow_of
 
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; those longer, each for itself
 MOST_STEPS = 64  # over white space, one byte at a time
@@ -45,9 +45,9 @@ def batch(
     shown = np.where(ends - starts > LONG_PIECE, starts, ends)
     return pa.record_batch(
         [
-            column(np.arange(first, first + len(starts))),
-            column(starts + offset),
-            column(ends + offset),
+            arrow_of(np.arange(first, first + len(starts))),
+            arrow_of(starts + offset),
+            arrow_of(ends + offset),
             _string_views(buffer, starts, shown),
         ],
         schema=PIECE_SCHEMA,
@@ -55,12 +55,13 @@ def batch(
 
 
 def batch_of(*pieces: Piece) -> pa.RecordBatch:
-    """The same of pieces one by one."""
+    """A batch of these pieces."""
     *numbers, texts = zip(*pieces, strict=True)
     encoded = [text.encode() for text in texts]
     bounds = np.cumsum([0, *map(len, encoded)])
-    views = _string_views(b"".join(encoded) or b" ", bounds[:-1], bounds[1:])
-    return pa.record_batch([*(column(np.array(n)) for n in numbers), views], schema=PIECE_SCHEMA)
+    buffer = b"".join(encoded) or b" "  # `_string_views` reads one byte at least
+    views = _string_views(buffer, bounds[:-1], bounds[1:])
+    return pa.record_batch([*(arrow_of(np.array(n)) for n in numbers), views], schema=PIECE_SCHEMA)
 
 
 def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:

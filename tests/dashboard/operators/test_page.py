@@ -1,6 +1,9 @@
 """Page Operators, without a browser."""
 
-from tests.dashboard.elements import texts
+import pytest
+
+from tests.builders.events import op
+from tests.dashboard.elements import add_whole, charts, texts
 from tests.samples import TWO_RANKS
 
 
@@ -56,3 +59,29 @@ def test_several_runs_stand_side_by_side(app, shown_store, run_of):
 def test_a_name_in_the_url_opens_its_details(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"), name="aten::bmm")
     assert [tab.label for tab in page.tabs] == ["Kernels", "Shapes", "Calls"]
+
+
+@pytest.fixture
+def hosts(traces):
+    """Two runs without a device: `mm` takes 30 µs in one call, and 40 in two."""
+    calls = {"one": [op("mm", 0, 30)], "two": [op("mm", 0, 10), op("mm", 20, 30), op("add", 60, 5)]}
+    return [add_whole(traces, name, events) for name, events in calls.items()]
+
+
+def test_hosts_of_several_runs_are_told_apart(app, store, hosts):
+    one, two = hosts
+    page = app(store.path, "operators", run=hosts)
+    first, second = (said.value for said in page.markdown if "Top" in said.value)
+    assert one.rpartition("-")[2] in first
+    assert "mm **30.0 µs** (100.0%)" in first
+    assert two.rpartition("-")[2] in second
+    assert "mm **40.0 µs** (88.9%) · add **5.00 µs** (11.1%)" in second
+    (bars,) = charts(page)
+    found = sorted(bars[["name", "run", "value"]].itertuples(index=False, name=None))
+    assert found == sorted([("add", two, 5), ("mm", one, 30), ("mm", two, 40)])
+
+
+def test_a_link_to_an_operator_of_a_host_opens_that_run(app, store, hosts):
+    for run, calls in zip(hosts, (1, 2), strict=True):
+        page = app(store.path, "operators", run=hosts, name="mm", of=f"{run} 0")
+        assert len(page.dataframe[-1].value) == calls

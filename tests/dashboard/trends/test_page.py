@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
+from dashboard.widgets import formatting
 from ingest import RunLabels
 from tests.conftest import Traces
 from tests.dashboard.browser import query_of, wait_for_query
@@ -70,8 +71,12 @@ def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_
         "Runs": "11",
         "Series": "3",
         "Change points": "1",
-        "Last: wall time": "800 µs",
+        "Latest change: wall time": "800 µs",
+        "Last run: wall time": "800 µs",
     }
+    last = page.metric[-1]
+    assert last.help.startswith(formatting.literal(run_named("flux8")))
+    assert last.delta == "-1.2%"  # 800 against the median of 1000, 1000, 800, 810 and 790
     (changes,) = (frame.value for frame in page.dataframe)
     assert changes[["run_id", "series", "figure", "medians_from_to"]].to_numpy().tolist() == [
         [run_named(f"flux{CHANGED}"), "flux, eager", "wall time", "1.00 ms → 800 µs"]
@@ -109,6 +114,15 @@ def test_runs_without_a_model_are_told_how_to_become_a_series(app, shown_store):
     page = app(shown_store, "trends")
     assert "ingest add --model" in texts(page)
     assert metrics(page)["Change points"] == "0"
+
+
+def test_a_series_that_splits_by_device_says_so(app, traces):
+    step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "cat": "cpu_op", "name": "op"}
+    for device in ("H100", "H200"):
+        file = traces.write([step], device, deviceProperties=[{"id": 0, "name": device}])
+        traces.store.add(file, RunLabels(model="flux"))
+    page = app(traces.store.path, "trends", figure="wall")
+    assert "**flux** ran on 2 devices: each is a series of its own" in texts(page)
 
 
 def test_no_figure_is_asked_for(app, series):

@@ -1,14 +1,15 @@
 -- The step that each event belongs to: the innermost one in which it began. What runs on a device
 -- belongs to the step in which the host asked for it: an activity to that of its launch, the
--- annotation of such activities to that of the annotation on the host.
+-- annotation of such activities to that of the annotation on the host, or without one to where it
+-- began.
 -- One row: an event inside a step.
 -- Materialised: several relations read it.
 WITH
 annotations AS (
-    SELECT source_id, external_id, min(start_ns) AS start_ns
+    SELECT source_id, external_id, name, min(start_ns) AS start_ns
     FROM complete
     WHERE category = 'user_annotation' AND external_id > 0
-    GROUP BY source_id, external_id
+    GROUP BY source_id, external_id, name
 ),
 
 asked AS (
@@ -22,6 +23,7 @@ asked AS (
             event.category = 'gpu_user_annotation'
             AND event.source_id = annotations.source_id
             AND event.external_id = annotations.external_id
+            AND event.name = annotations.name
     WHERE event.side <> 'device'
 )
 

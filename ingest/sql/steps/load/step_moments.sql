@@ -3,10 +3,30 @@
 -- One row: a moment. `step` is the innermost step from then on; `inside` says whether there is one.
 CREATE MACRO step_moments(steps) AS TABLE
     WITH
+    in_order AS (
+        SELECT
+            *,
+            max(start_ns + dur_ns) OVER (
+                in_time ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS reached_ns
+        FROM query_table(steps)
+        WINDOW in_time AS (PARTITION BY source_id ORDER BY start_ns, dur_ns DESC)
+    ),
+
+    -- Steps that overlap are one island: joined within it, many steps in a row stay quick.
+    islands AS (
+        SELECT
+            *,
+            count(*) FILTER (WHERE reached_ns IS NULL OR start_ns >= reached_ns) OVER (
+                PARTITION BY source_id ORDER BY start_ns, dur_ns DESC ROWS UNBOUNDED PRECEDING
+            ) AS island
+        FROM in_order
+    ),
+
     moments AS (
-        SELECT source_id, start_ns AS from_ns FROM query_table(steps)
+        SELECT source_id, island, start_ns AS from_ns FROM islands
         UNION
-        SELECT source_id, start_ns + dur_ns AS from_ns FROM query_table(steps)
+        SELECT source_id, island, start_ns + dur_ns AS from_ns FROM islands
     )
 
     SELECT
@@ -15,9 +35,10 @@ CREATE MACRO step_moments(steps) AS TABLE
         arg_max(around.step, (around.start_ns, -around.dur_ns, around.step)) AS step,
         count(around.start_ns) > 0 AS inside
     FROM moments
-    LEFT JOIN query_table(steps) AS around
+    LEFT JOIN islands AS around
         ON
             moments.source_id = around.source_id
+            AND moments.island = around.island
             AND moments.from_ns >= around.start_ns
             AND moments.from_ns < around.start_ns + around.dur_ns
     GROUP BY moments.source_id, moments.from_ns;

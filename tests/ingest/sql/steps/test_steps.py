@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import pytest
-
-from tests.builders.events import Event, host, kernel
+from tests.builders.events import Event, host, kernel, op
 from tests.conftest import Traces
 
 
@@ -71,6 +69,19 @@ def test_what_is_launched_after_a_step_inside_ends_is_measured(traces: Traces) -
     assert rows == [(50_000, 120_000, 120_000)]
 
 
+def test_steps_that_begin_together_or_follow_at_once(traces: Traces) -> None:
+    connection = traces.add(
+        [
+            *(step(0, 0, 100), step(1, 0, 40), step(2, 40, 40), step(3, 100, 50)),
+            *(op(name, ts, 5) for name, ts in (("a", 0), ("b", 40), ("c", 80), ("d", 100))),
+        ]
+    )
+    found = connection.sql(
+        "SELECT name, step FROM ops WHERE length(name) = 1 ORDER BY name"
+    ).fetchall()
+    assert found == [("a", 1), ("b", 2), ("c", 0), ("d", 3)]
+
+
 def test_an_annotation_on_a_device_belongs_to_the_step_of_the_one_on_the_host(
     traces: Traces,
 ) -> None:
@@ -85,8 +96,8 @@ def test_an_annotation_on_a_device_belongs_to_the_step_of_the_one_on_the_host(
     assert rows == [(0,)]
 
 
-@pytest.mark.parametrize("marker", ["[param|pytorch.model.alex_net|0|0|0|measure|forward]"])
-def test_a_benchmarks_marker_is_no_step(marker: str, traces: Traces) -> None:
+def test_a_benchmarks_marker_is_no_step(traces: Traces) -> None:
+    marker = "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
     connection = traces.add(
         [
             host(marker, "user_annotation", 0, 40),

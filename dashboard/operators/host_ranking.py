@@ -32,10 +32,9 @@ def show(picked: Sequence[str]) -> None:
         st.info("No operator fits.", icon=":material/search_off:")
         return
     processes = _processes(frame)
-    in_order = sorted(
-        zip(frame["run_id"].map(list(picked).index), frame["rank"], processes, strict=True)
-    )
-    named = list(dict.fromkeys(process for _, _, process in in_order))
+    order = frame["run_id"].map(list(picked).index)
+    rows = sorted(zip(order, frame["rank"], processes, strict=True))
+    named = list(dict.fromkeys(process for *_, process in rows))
     for process in named:
         top = frame[processes == process].head(TOP)
         line = formatting.top_line(zip(top["op"], top["self_ns"], top["percent"], strict=True))
@@ -58,7 +57,7 @@ def show(picked: Sequence[str]) -> None:
             if key[0] == name and process in (None, key[1])
         ]
         one = [column for column in ("run_id", "rank") if frame[column].nunique() == 1]
-        rows = tables.show(
+        ticked = tables.show(
             frame.head(MOST_ROWS),
             "host_op_ranking",
             key=f"host-{'-'.join(picked)}-{search}",
@@ -69,11 +68,11 @@ def show(picked: Sequence[str]) -> None:
         with st.container(horizontal=True):
             show_sql.show(query, "table")
             tables.downloads(query, "host-ranking", "host")
-    name, process = keys[rows[0]] if rows else (None, None)
+    name, process = keys[ticked[0]] if ticked else (None, None)
     run_picker.remember("name", name)
     run_picker.remember(RANKED, process)
-    if rows:
-        row = frame.iloc[rows[0]]
+    if ticked:
+        row = frame.iloc[ticked[0]]
         detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["op"]))
 
 
@@ -83,7 +82,7 @@ def _key(name: str, run: str, rank: int) -> tuple[str, str]:
 
 
 def _processes(frame: pd.DataFrame) -> pd.Series:
-    """What tells the process of each row apart from the others: its run, its rank or both."""
+    """The name of each row's process: its run, its rank or both, whatever differs."""
     runs = frame["run_id"]
     if frame["rank"].nunique() == 1:
         return runs

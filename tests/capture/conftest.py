@@ -73,7 +73,7 @@ def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
 
 @pytest.fixture(scope="session")
 def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]:
-    """Run `capture` with arguments, in a copy of a process that has imported what it needs."""
+    """Run `capture` with arguments in a forked process that has torch and diffusers loaded."""
     server = subprocess.Popen(
         [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER],
         cwd=ROOT,
@@ -128,7 +128,7 @@ def compiler(capture_extra) -> None:
 def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
     """SD3 warm at batch two, measured at one: torch compiles again inside the measured run.
 
-    Inductor's kernels, which take it a minute, change nothing of that.
+    It compiles without Inductor, whose kernels take a minute.
     """
     directory = tmp_path_factory.mktemp("compiled") / "run"
     with pytest.MonkeyPatch.context() as patch:

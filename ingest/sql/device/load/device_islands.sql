@@ -1,5 +1,5 @@
--- Stretches in which a device was busy: at all (`all`), with one class of activities, with copies
--- or sets alone (`memcpy`, `memset`), or with compute or communication (`working`).
+-- Stretches in which a device was busy, by class: one of the classes of `kernels`, copies and sets
+-- apart (`memcpy`, `memset`), compute or communication (`working`), or any activity (`all`).
 -- One row: a maximal stretch of a class.
 -- Materialised: several relations read it.
 SELECT 'all' AS class, * FROM islands('kernels')

@@ -24,7 +24,7 @@
 -- top_op          its name
 -- graph_launch    whether a graph launch owns the activity
 -- graph_id        number of the graph, where recorded
--- step            innermost step in which it was launched; without a launch, in which it ran
+-- step            innermost step around its launch; without a launch, around its start
 -- grid            thread blocks in x, y, z
 -- block           threads of a block in x, y, z
 -- registers       registers per thread

@@ -22,7 +22,7 @@
 -- concrete_inputs  values of the scalar inputs, as recorded (JSON)
 -- sequence         number that ties an operator to its backward
 -- module           innermost nn.Module around it, as the Python frames name it
--- step             innermost step in which it began
+-- step             innermost step around its start
 WITH
 launch_order AS (
     SELECT

@@ -12,7 +12,7 @@
 -- kind         operator; dataloader; compilation, a phase of torch.compile
 -- start_ns     Unix time, ns
 -- dur_ns       length on the host, ns
--- step         innermost step in which it began
+-- step         innermost step around its start
 -- module       path of nn.Modules around it, outermost first: `Flux_0/Block_3/Linear_7`; null where
 --              the trace has no Python frames, or none of a module
 -- frame        innermost function around it that is the user's and not torch's own:

@@ -1,7 +1,6 @@
--- The step that each event belongs to: the innermost one in which it began. What runs on a device
--- belongs to the step in which the host asked for it: an activity to that of its launch, the
--- annotation of such activities to that of the annotation on the host, or without one to where it
--- began.
+-- The innermost step around the start of each event. A device activity has the step of its launch.
+-- A `gpu_user_annotation` has the step of its annotation on the host; without one, the step around
+-- its own start.
 -- One row: an event inside a step.
 -- Materialised: several relations read it.
 WITH

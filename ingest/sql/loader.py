@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ class SqlFile:
         """Whether the file creates an empty table, which readers or a step in Python fill."""
         return self.body.startswith("CREATE TABLE ")
 
-    @property
+    @cached_property
     def macro(self) -> Macro | None:
         """The macro that the file creates, if it creates one."""
         if not (found := MACRO.fullmatch(self.body)):

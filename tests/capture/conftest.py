@@ -16,11 +16,10 @@ import pytest
 from tests.capture.captured import Captured, Finished
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "NO_COLOR": "1",
-    "ATEN_CPU_CAPABILITY": "default",  # no vector instructions: Inductor's kernels compile faster
-}
+ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "NO_COLOR": "1"}
+# No vector instructions: Inductor's kernels compile faster. On CPUs with AMX, torch then refuses
+# attention in bfloat16.
+WITHOUT_VECTORS = {"ATEN_CPU_CAPABILITY": "default"}
 
 # In the new process some packages cannot be found, and nothing may use the network.
 PRELUDE = """
@@ -51,7 +50,7 @@ def run_python() -> Callable[..., Finished]:
         return subprocess.run(
             [sys.executable, "-c", PRELUDE.format(absent=absent) + code, *arguments],
             cwd=ROOT,
-            env={**os.environ, **ENVIRONMENT},
+            env={**os.environ, **ENVIRONMENT, **WITHOUT_VECTORS},
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

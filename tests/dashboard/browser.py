@@ -4,7 +4,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 expect.set_options(timeout=20_000)
 
@@ -27,6 +27,15 @@ def table(tab: Page, number: int = 0) -> Locator:
 
 def cell(tab: Page, text: str, number: int = 0) -> Locator:
     return table(tab, number).locator("td", has_text=re.compile(f"^{re.escape(text)}$"))
+
+
+def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect | None]:
+    """Where the charts are, as soon as none of them moves or grows."""
+    before: list[FloatRect | None] = []
+    while (boxes := [chart.bounding_box() for chart in charts.all()]) != before:
+        before = boxes
+        tab.wait_for_timeout(300)
+    return boxes
 
 
 def search_box(tab: Page) -> Locator:

@@ -120,14 +120,14 @@ def point_at(tab: Page, charts: list[Locator]) -> str:
         assert box
         for x, y in MARKS:
             tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
-            tab.wait_for_timeout(30)
+            tab.wait_for_timeout(10)
             said += tab.locator("#vg-tooltip-element.visible").all_inner_texts()
     return "\n".join(said)
 
 
 def assert_harmless(tab: Page) -> None:
     """Nothing has run, nothing was made an element, and the page is no wider than its window."""
-    tab.wait_for_timeout(300)
+    tab.wait_for_timeout(100)
     assert tab.evaluate("window.hacked === undefined")
     main = tab.get_by_test_id("stMain")
     assert main.locator("script, img[src=x], a[href^=javascript], [onerror]").count() == 0

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.builders.leaking import leaking
-from tests.dashboard.browser import narrow, query_of, table, tick, wait_for_query
+from tests.dashboard.browser import boxes_at_rest, narrow, query_of, table, tick, wait_for_query
 
 HACK = "window.hacked=1"
 LANES = 250  # pixels: lanes are lower, the curve is taller
@@ -27,9 +27,7 @@ def curve(tab: Page) -> Locator:
     expect(charts.locator("canvas, svg").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
-    tab.wait_for_timeout(1_000)
-    boxes = [chart.bounding_box() for chart in charts.all()]
-    tall = [box is not None and box["height"] > LANES for box in boxes]
+    tall = [box is not None and box["height"] > LANES for box in boxes_at_rest(tab, charts)]
     chart = charts.nth(tall.index(True))  # above it, the lanes of steps and annotations
     chart.scroll_into_view_if_needed()
     return chart

@@ -1,5 +1,6 @@
 """The order in which the SQL runs: derived from what each file reads, and of no effect on rows."""
 
+import filecmp
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from ingest import sql
 from ingest.sql import order
 from ingest.store.schema import EMPTY_PARTITION
 
-ORDERS = 3
+ORDERS = 2  # for each profile, of its own
 PROFILES = (  # a device, compilations without one, a compile log, a snapshot, a broken trace
     "traces/two_rank_rank0.json.gz",
     "traces/cpu/flux_compile_recompile.json.gz",
@@ -51,7 +52,7 @@ def test_no_relation_is_filled_by_the_file_of_another() -> None:
         assert "INSERT" not in file.body, file.name
 
 
-def shuffled(seed: int) -> tuple[sql.Node, ...]:
+def shuffled(seed: str) -> tuple[sql.Node, ...]:
     """The scratch database's nodes in another valid order; nothing is taken to be empty."""
     by_name = {node.name: replace(node, empty_if=False) for node in sql.nodes("scratch")}
     first = sorted(by_name)
@@ -70,6 +71,8 @@ def different_rows(run: Path, other: Path) -> dict[str, int]:
     with duckdb.connect() as connection:
         found = {}
         for file in run.glob("*.parquet"):
+            if filecmp.cmp(file, other / file.name, shallow=False):
+                continue
             ours, theirs = read.format(file), read.format(other / file.name)
             (count,) = connection.execute(
                 f"SELECT count(*) FROM (({ours} EXCEPT ALL {theirs}) UNION ALL "
@@ -92,7 +95,7 @@ def types(run: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-@pytest.mark.slow  # ingests each of them four times
+@pytest.mark.slow  # ingests each of them three times
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
 def test_no_row_depends_on_the_order(
     profile: str,
@@ -105,11 +108,11 @@ def test_no_row_depends_on_the_order(
     assert different_rows(added, store.runs_path / EMPTY_PARTITION)  # it has rows
     assert types(added) == types(store.runs_path / EMPTY_PARTITION)
     orders = {tuple(node.name for node in sql.nodes("scratch"))}
-    for seed in range(ORDERS):
-        nodes = shuffled(seed)
+    for number in range(ORDERS):
+        nodes = shuffled(f"{profile} {number}")
         orders.add(tuple(node.name for node in nodes))
         monkeypatch.setattr(sql, "nodes", lambda database, nodes=nodes: nodes)
-        other = tmp_path / f"other {seed}"
+        other = tmp_path / f"other {number}"
         run = run_in(other, samples / profile)
         assert different_rows(added, run) == {}
         assert types(run) == types(added)

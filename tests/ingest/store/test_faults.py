@@ -141,7 +141,7 @@ def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Pat
     assert run(*INGEST, "add", small, "--store", store).returncode == 0
     lasts = time.monotonic() - began
     ingest.Store(store).remove(ingest.Store(store).find("cpu_only"))
-    for delay in [*(lasts * part / 6 for part in range(1, 6)), random.uniform(0, lasts)]:
+    for delay in [*(lasts * part / 4 for part in range(1, 4)), random.uniform(0, lasts)]:
         process = start("add", small, "--store", store)
         time.sleep(delay)
         process.kill()

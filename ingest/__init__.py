@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline import RunLabels
-    from ingest.sql import literal, tables
+    from ingest.sql import Part, literal, parts, tables
     from ingest.store.connection import connect
     from ingest.store.retry import settled
     from ingest.store.store import Store, default_store
@@ -23,6 +23,7 @@ __all__ = [
     "Comparison",
     "Console",
     "IngestError",
+    "Part",
     "QueryError",
     "Result",
     "RunLabels",
@@ -32,6 +33,7 @@ __all__ = [
     "default_store",
     "literal",
     "names",
+    "parts",
     "runs_of",
     "settled",
     "tables",
@@ -42,6 +44,7 @@ _MODULES = {
     "Comparison": "comparison",
     "Console": "console",
     "IngestError": "errors",
+    "Part": "sql",
     "QueryError": "errors",
     "Result": "console",
     "RunLabels": "pipeline",
@@ -51,6 +54,7 @@ _MODULES = {
     "default_store": "store.store",
     "literal": "sql",
     "names": "names",
+    "parts": "sql",
     "runs_of": "comparison",
     "settled": "store.retry",
     "tables": "sql",

@@ -52,7 +52,7 @@ def page() -> None:
     where = {"run_id": run, **device.where()}
     query = select("*", "advice", where, order_by=ORDER)
     pieces = data.rows(query)
-    (summary,) = data.rows(select("*", "run_summaries", where)).itertuples()
+    (summary,) = data.rows(select("*", "run_metrics", where)).itertuples()
     on_host = summary.measure == "host"
     _figures(summary, pieces)
     if pieces.empty:
@@ -76,7 +76,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
         if len(picked) > 1:
             run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
         slowest_first = select(
-            "rank, device", "run_summaries", {"run_id": run}, order_by="slowest DESC, rank, device"
+            "rank, device", "run_metrics", {"run_id": run}, order_by="slowest DESC, rank, device"
         )
         devices = [
             Device(int(rank), None if formatting.missing(device) else int(device))
@@ -142,9 +142,7 @@ def _bars(pieces: pd.DataFrame, on_host: bool) -> None:
             color=alt.Color(
                 "title:N",
                 legend=None,
-                scale=alt.Scale(
-                    domain=titles, range=[colours.PARTS[kind.colour] for kind in kinds]
-                ),
+                scale=alt.Scale(domain=titles, range=[colours.of(kind.colour) for kind in kinds]),
             ),
             tooltip=["title:N", "bound:N", alt.Tooltip("share:N", title="of a step")],
         )

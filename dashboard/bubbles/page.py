@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.query import select
@@ -103,19 +104,12 @@ def _causes(run: str, device: Device) -> str | None:
             select="single-row",
             selected=[names.index(asked)] if asked in names else [],
         )
-        st.caption(CAUSES[names[rows[0]]] if rows else "Tick a cause to see its gaps only.")
+        st.caption(_meaning(names[rows[0]]) if rows else "Tick a cause to see its gaps only.")
     chosen = names[rows[0]] if rows else None
     run_picker.remember("cause", chosen)
     return chosen
 
 
-CAUSES = {
-    "host": "**host**: the launch came after the gap began; the host was busy elsewhere.",
-    "sync": "**sync**: as host, but the host had been waiting for the device when the gap began.",
-    "dataloader": "**dataloader**: as host; half of the gap or more went into loading data.",
-    "compile": "**compile**: as host; half of the gap or more went into compiling.",
-    "dependency": "**dependency**: launched in time, but it followed another stream's activity or "
-    "a communication.",
-    "launch": "**launch**: launched in time, and nothing explains the gap but the launch itself.",
-    "unknown": "**unknown**: the trace holds no launch for the activity after the gap.",
-}
+def _meaning(cause: str) -> str:
+    part = next(part for part in ingest.parts() if part.name == cause)
+    return f"**{part.name}**: {part.text}" + (f" {part.remedy}" if part.remedy else "")

@@ -46,7 +46,7 @@ def show(pair: Pair) -> pd.DataFrame | None:
 
 def _nothing_to_compare(pair: Pair) -> None:
     known = set(
-        data.rows(select("DISTINCT run_id", "run_summaries", {"run_id": list(pair.runs.values())}))[
+        data.rows(select("DISTINCT run_id", "run_metrics", {"run_id": list(pair.runs.values())}))[
             "run_id"
         ]
     )
@@ -128,7 +128,7 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
         (row,) = data.rows(
             select(
                 "steps, steps_from, step_name",
-                "run_summaries",
+                "run_metrics",
                 {"run_id": run, "rank": rank, "device": device},
             )
         ).itertuples()

@@ -117,7 +117,7 @@ def introduce(pair: Pair) -> None:
     with st.expander(f"All {len(pair.all_runs):,} runs"):
         tables.show(
             _runs(pair, pair.groups),
-            "run_summaries",
+            "run_metrics",
             key=f"runs-{pair.key}",
             labels={"bubble_ns": "bubble"},
             widths={"side": 60, "run": 260, "median": 80},

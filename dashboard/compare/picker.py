@@ -170,7 +170,7 @@ def _swap() -> None:
 
 def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
     """A rank that all runs have; asks only where there are several."""
-    query = select("DISTINCT run_id, rank", "run_summaries", {"run_id": [*bases, *others]})
+    query = select("DISTINCT run_id, rank", "run_metrics", {"run_id": [*bases, *others]})
     ranks = [set(of_run) for _, of_run in data.rows(query).groupby("run_id")["rank"]]
     if max(map(len, ranks), default=0) < 2:
         return None

@@ -88,7 +88,7 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
             "from": bars[BASE].map(formatting.duration),
             "to": bars[OTHER].map(formatting.duration),
             "colour": [
-                colours.PARTS[part] if is_one else WALLS
+                colours.of(part) if is_one else WALLS
                 for part, is_one in zip(parts, is_part, strict=True)
             ],
         }

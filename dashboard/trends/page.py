@@ -81,7 +81,7 @@ def _pick_figures() -> list[str]:
     """The figures to draw, as listed by the view for any one run."""
     any_run = str(_listed()["run_id"][0])
     listed = select(
-        "DISTINCT figure, position", "step_figures", {"run_id": any_run}, order_by="position"
+        "DISTINCT figure, position", "run_metrics_long", {"run_id": any_run}, order_by="position"
     )
     known = list(data.rows(listed)["figure"]) or FIRST_FIGURES
     return st.multiselect(

@@ -23,7 +23,7 @@ def colour_scale(parts: list[str]) -> alt.Scale:
     """The scale for the parts' labels."""
     return alt.Scale(
         domain=[colours.label(part) for part in parts],
-        range=[colours.PARTS[part] for part in parts],
+        range=[colours.of(part) for part in parts],
     )
 
 
@@ -46,7 +46,7 @@ def legend(colour_of: Mapping[str, str]) -> None:
 
 def legend_of(parts: set[str]) -> None:
     """The legend for parts of time, in their order."""
-    legend({colours.label(part): colours.PARTS[part] for part in colours.order(parts)})
+    legend({colours.label(part): colours.of(part) for part in colours.order(parts)})
 
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:
@@ -87,7 +87,7 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
             "short": frame["name"].map(short),
             "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
             "label": frame["class"].map(colours.label),
-            "place": frame["class"].map(list(colours.PARTS).index),
+            "place": frame["class"].map(colours.place),
             "value": frame["device_ns"] / factor,
             "time": frame["device_ns"].map(formatting.duration),
             "calls": frame["calls"].map(formatting.count),

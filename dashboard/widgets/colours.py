@@ -1,28 +1,27 @@
 """One colour for each meaning, on every page, in light and dark.
 
 Chosen by search so that any two differ (CIE76 ≥ 18) for normal sight, protanopia, deuteranopia
-and tritanopia, and each shows on white and on Streamlit's dark background. In stacks the order
-below holds, busy time first.
+and tritanopia, and each shows on white and on Streamlit's dark background.
 """
 
-PARTS = {
-    "compute": "#2A5CD6",
-    "communication": "#EB8511",
-    "exposed_communication": "#EB8511",
-    "copy": "#4B9958",
-    "exposed_copy": "#4B9958",
-    "bubble": "#9A9A9A",
-    "host": "#BB340B",
-    "dataloader": "#A15DB9",
-    "sync": "#E7C26F",
-    "compile": "#61CCF2",
-    "dependency": "#6B5478",
-    "launch": "#C6C6C6",
-    "unknown": "#868686",
-    "generated": "#909CFD",
-    "overlap": "#7504FA",
-    "lead": "#9A9A9A",
-    "tail": "#9A9A9A",
+from functools import cache
+
+import ingest
+
+# Parts of a step by their order in `ingest.parts`: busy time, and causes of idle time. The last two
+# of each are spare.
+BUSY = ("#2A5CD6", "#EB8511", "#4B9958", "#909CFD", "#7504FA", "#0F004B", "#005A3C")
+IDLE = (
+    *("#BB340B", "#E7C26F", "#A15DB9", "#61CCF2", "#C6C6C6", "#6B5478", "#868686"),
+    *("#690078", "#B4FF00"),
+)
+GREY = "#9A9A9A"
+
+# Sums of parts, or what part of a part counts: the part that gives the colour, and the label.
+OTHER_PARTS = {
+    "exposed_communication": ("communication", "exposed communication"),
+    "exposed_copy": ("copy", "exposed copy"),
+    "bubble": ("lead", "bubble (idle)"),
 }
 
 # What became of an operator from one run to another: less time in greens, more in reds.
@@ -50,23 +49,36 @@ STATES = {
     "free": "#C6C6C6",
 }
 
-LABELS = {
-    "compute": "compute",
-    "communication": "communication",
-    "exposed_communication": "exposed communication",
-    "copy": "copy",
-    "exposed_copy": "exposed copy",
-    "bubble": "bubble (idle)",
-    "generated": "generated code",
-    "overlap": "overlap",
-    "lead": "before the first activity",
-    "tail": "after the last activity",
-}
+
+@cache
+def _shown(parts: tuple[ingest.Part, ...]) -> dict[str, tuple[str, str]]:
+    """Colour and label of each part, in the order of stacks: busy time first."""
+    busy = [part for part in parts if part.is_idle is False]
+    idle = [part for part in parts if part.is_idle]
+    rest = [part for part in parts if part.is_idle is None]
+    coloured = [
+        *((part, BUSY[place % len(BUSY)]) for place, part in enumerate(busy)),
+        *((part, IDLE[place % len(IDLE)]) for place, part in enumerate(idle)),
+        *((part, GREY) for part in rest),
+    ]
+    shown = {part.name: (colour, part.label) for part, colour in coloured}
+    others = {name: (shown[like][0], label) for name, (like, label) in OTHER_PARTS.items()}
+    return {**{part.name: shown[part.name] for part in busy}, **others, **shown}
+
+
+def of(part: str) -> str:
+    """The colour of a part of a step."""
+    return _shown(ingest.parts())[part][0]
 
 
 def label(part: str) -> str:
     """The name of a part as legends write it; causes of bubbles say that they are idle time."""
-    return LABELS.get(part, f"idle: {part}")
+    return _shown(ingest.parts())[part][1]
+
+
+def place(part: str) -> int:
+    """The place of a part in stacks, from 0."""
+    return list(_shown(ingest.parts())).index(part)
 
 
 def part_of(figure: str) -> str:
@@ -75,5 +87,5 @@ def part_of(figure: str) -> str:
 
 
 def order(parts: set[str]) -> list[str]:
-    """Those of the parts that occur, in the one order."""
-    return [part for part in PARTS if part in parts]
+    """Those of the parts that occur, in the order of stacks."""
+    return [part for part in _shown(ingest.parts()) if part in parts]

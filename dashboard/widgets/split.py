@@ -40,7 +40,7 @@ def show(runs: Sequence[str]) -> None:
                 for row in frame.itertuples()
             ],
             "label": frame["part"].map(colours.label),
-            "place": frame["part"].map(list(colours.PARTS).index),
+            "place": frame["part"].map(colours.place),
             "percent": frame["percent"],
             "share": frame["percent"].map(formatting.percent),
             "time": frame["part_ns"].map(formatting.duration),

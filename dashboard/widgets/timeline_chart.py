@@ -61,7 +61,7 @@ def busy(
             "to": occupancy["to_ns"] / factor,
             "percent": occupancy["percent"],
             "label": occupancy["part"].map(colours.label),
-            "place": occupancy["part"].map(list(colours.PARTS).index),
+            "place": occupancy["part"].map(colours.place),
             "time": occupancy["part_ns"].map(formatting.duration),
             "share": occupancy["percent"].map(formatting.percent),
         }

@@ -46,7 +46,7 @@ def side_of(
     measured = connection.sql(
         """
         SELECT run_id, rank, device, measure, steps, steps_from, step_name
-        FROM run_summaries AS summary
+        FROM run_metrics AS summary
         WHERE run_id IN $runs
             AND is_compared($rank, summary.rank, slowest, slowest_of_rank)
         ORDER BY wall_ns, busy_ns, run_id
@@ -62,7 +62,7 @@ def side_of(
 
 def _why_not(connection: duckdb.DuckDBPyConnection, run: str) -> str:
     rows = connection.execute(
-        "SELECT DISTINCT rank FROM run_summaries WHERE run_id = $1 ORDER BY rank", [run]
+        "SELECT DISTINCT rank FROM run_metrics WHERE run_id = $1 ORDER BY rank", [run]
     ).fetchall()
     if rows:
         return f"{run}: has no such rank, only {', '.join(str(rank) for (rank,) in rows)}"

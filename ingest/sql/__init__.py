@@ -24,6 +24,7 @@ from ingest.sql.loader import (
     views,
 )
 from ingest.sql.order import Node, OrderError, in_order, nodes
+from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Filling",
     "Node",
     "OrderError",
+    "Part",
     "SqlFile",
     "files",
     "in_order",
@@ -39,6 +41,7 @@ __all__ = [
     "macros",
     "nodes",
     "of_kind",
+    "parts",
     "query",
     "tables",
     "views",

@@ -86,7 +86,7 @@ def test_text_in_markdown_is_literal():
 
 def test_each_meaning_has_one_colour_and_one_place():
     assert colours.order({"bubble", "copy", "compute"}) == ["compute", "copy", "bubble"]
-    assert colours.PARTS["copy"] == colours.PARTS["exposed_copy"]
+    assert colours.of("copy") == colours.of("exposed_copy")
 
 
 def test_parameters_are_bound_to_run_and_literal_to_read():

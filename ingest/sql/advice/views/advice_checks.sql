@@ -48,7 +48,7 @@ SELECT
     checks.op,
     checks.not_told
 FROM checks
-INNER JOIN run_summaries AS summary
+INNER JOIN run_metrics AS summary
     ON
         checks.run_id = summary.run_id
         AND checks.rank = summary.rank

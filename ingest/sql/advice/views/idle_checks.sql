@@ -12,57 +12,19 @@
 -- cause     cause of the bubbles that it is about, as in `bubbles`; null where the host is measured
 -- not_told  why there is no bound; null where there is one
 WITH
-summaries AS NOT MATERIALIZED (
+metrics AS NOT MATERIALIZED (
     SELECT
         *,
         if(steps > 1, format(' of {} steps', steps), '') AS of_steps,
-        if(steps_from = 'run', 'the run', 'a step') AS a_step,
-        if(
-            measure = 'device' AND launches IS NULL,
-            'the trace does not tell which calls launched the kernels',
-            NULL
-        ) AS no_launches
-    FROM run_summaries
+        if(steps_from = 'run', 'the run', 'a step') AS a_step
+    FROM run_metrics
 ),
 
-host_bound AS (
-    SELECT
-        summary.run_id,
-        summary.rank,
-        summary.device,
-        'host_bound' AS kind,
-        summary.bubble_host_ns AS bound_ns,
-        if(
-            summary.measure = 'host',
-            format(
-                'In {:,.2f} ms of {} no operator ran: the host was in Python, or waited.',
-                summary.bubble_host_ns / 1e6,
-                summary.a_step
-            ),
-            format(
-                'The device idled {:,.2f} ms of {}, in {:,} gaps{}, as the host launched late',
-                summary.bubble_host_ns / 1e6,
-                summary.a_step,
-                idle.bubbles,
-                summary.of_steps
-            ) || coalesce(
-                format(
-                    '; {:,.2f} ms of it in {}.', idle.place_ns / summary.steps / 1e6, idle.place
-                ),
-                '.'
-            )
-        ) AS what,
-        'Compile the model, record CUDA graphs, or do less in Python between the operators.'
-            AS remedy,
-        if(summary.measure = 'host', NULL, 'host') AS cause,
-        summary.no_launches AS not_told
-    FROM summaries AS summary
-    LEFT JOIN measured_causes AS idle
-        ON
-            summary.run_id = idle.run_id
-            AND summary.rank = idle.rank
-            AND summary.device IS NOT DISTINCT FROM idle.device
-            AND idle.cause = 'host'
+-- Each kind of advice is about one cause of idle time, as in `parts`.
+kinds (kind, cause) AS (
+    VALUES
+    ('host_bound', 'host'), ('recompiled', 'compile'), ('blocking', 'sync'),
+    ('dataloader', 'dataloader')
 ),
 
 compiled AS (
@@ -71,121 +33,124 @@ compiled AS (
         rank,
         count(*) AS compilations,
         count(*) FILTER (WHERE recompile) AS recompiles,
-        sum(dur_ns) AS ns,
+        sum(dur_ns)::BIGINT AS ns,
         arg_max(reason, dur_ns) AS reason
     FROM compilations
     WHERE in_measured_step
     GROUP BY run_id, rank
 ),
 
-recompiled AS (
+facts AS (
     SELECT
-        summary.run_id,
-        summary.rank,
-        summary.device,
-        'recompiled' AS kind,
-        least(
-            greatest(
-                coalesce(compiled.ns, 0)::BIGINT // summary.steps,
-                coalesce(summary.bubble_compile_ns, 0)
-            ),
-            summary.wall_ns
-        ) AS bound_ns,
+        metrics.run_id,
+        metrics.rank,
+        metrics.device,
+        kinds.kind,
+        kinds.cause,
+        listed.remedy,
+        metrics.measure = 'host' AS is_host,
+        metrics.a_step,
+        metrics.of_steps,
+        part.ns AS idle_ns,
         if(
-            compiled.compilations IS NULL,
-            format(
-                'The device idled {:,.2f} ms of {} while the host compiled.',
-                summary.bubble_compile_ns / 1e6,
-                summary.a_step
+            kinds.kind = 'recompiled',
+            least(
+                greatest(coalesce(compiled.ns, 0) // metrics.steps, coalesce(part.ns, 0)),
+                metrics.wall_ns
             ),
-            format(
+            part.ns
+        ) AS bound_ns,
+        idle.bubbles,
+        idle.place,
+        idle.place_ns / metrics.steps AS place_ns,
+        compiled.compilations,
+        compiled.recompiles,
+        compiled.reason,
+        CASE
+            WHEN kinds.kind = 'recompiled' THEN NULL
+            WHEN metrics.measure = 'host' AND NOT listed.of_host THEN 'the run has no device'
+            WHEN metrics.measure = 'device' AND metrics.launches IS NULL
+                THEN 'the trace does not tell which calls launched the kernels'
+        END AS not_told
+    FROM metrics
+    CROSS JOIN kinds
+    INNER JOIN parts AS listed ON kinds.cause = listed.part
+    LEFT JOIN run_parts AS part
+        ON
+            metrics.run_id = part.run_id
+            AND metrics.rank = part.rank
+            AND metrics.device IS NOT DISTINCT FROM part.device
+            AND kinds.cause = part.part
+    LEFT JOIN measured_causes AS idle
+        ON
+            metrics.run_id = idle.run_id
+            AND metrics.rank = idle.rank
+            AND metrics.device IS NOT DISTINCT FROM idle.device
+            AND kinds.cause = idle.cause
+    LEFT JOIN compiled ON metrics.run_id = compiled.run_id AND metrics.rank = compiled.rank
+)
+
+SELECT
+    run_id,
+    facts.rank,
+    device,
+    kind,
+    bound_ns,
+    CASE
+        WHEN kind = 'host_bound' AND is_host
+            THEN format(
+                'In {:,.2f} ms of {} no operator ran: the host was in Python, or waited.',
+                idle_ns / 1e6,
+                a_step
+            )
+        WHEN kind = 'host_bound'
+            THEN format(
+                'The device idled {:,.2f} ms of {}, in {:,} gaps{}, as the host launched late',
+                idle_ns / 1e6,
+                a_step,
+                bubbles,
+                of_steps
+            ) || coalesce(format('; {:,.2f} ms of it in {}.', place_ns / 1e6, place), '.')
+        WHEN kind = 'recompiled' AND compilations IS NULL
+            THEN format(
+                'The device idled {:,.2f} ms of {} while the host compiled.', idle_ns / 1e6, a_step
+            )
+        WHEN kind = 'recompiled'
+            THEN format(
                 '{} in the measured steps took {:,.2f} ms of {}; {} of them had been '
                 'compiled before{}',
-                if(
-                    compiled.compilations = 1,
-                    '1 compilation',
-                    format('{:,} compilations', compiled.compilations)
-                ),
+                if(compilations = 1, '1 compilation', format('{:,} compilations', compilations)),
                 bound_ns / 1e6,
-                summary.a_step,
-                if(compiled.recompiles = 0, 'none', format('{:,}', compiled.recompiles)),
+                a_step,
+                if(recompiles = 0, 'none', format('{:,}', recompiles)),
                 CASE
-                    WHEN compiled.reason IS NOT NULL THEN ': ' || compiled.reason
-                    WHEN compiled.recompiles > 0 THEN ' (no reason was recorded).'
+                    WHEN reason IS NOT NULL THEN ': ' || reason
+                    WHEN recompiles > 0 THEN ' (no reason was recorded).'
                     ELSE '.'
                 END
             )
-        ) AS what,
-        'Compile in a warm-up before the profile; where a size changes, mark it with '
-        'torch._dynamo.mark_dynamic, or pad to one size.' AS remedy,
-        if(summary.bubble_compile_ns > 0 AND summary.measure = 'device', 'compile', NULL) AS cause,
-        NULL::VARCHAR AS not_told
-    FROM summaries AS summary
-    LEFT JOIN compiled ON summary.run_id = compiled.run_id AND summary.rank = compiled.rank
-),
-
-blocking AS (
-    SELECT
-        summary.run_id,
-        summary.rank,
-        summary.device,
-        'blocking' AS kind,
-        summary.bubble_sync_ns AS bound_ns,
-        format(
-            'The device idled {:,.2f} ms of {} after the host had waited for it, {:,} times{}',
-            summary.bubble_sync_ns / 1e6,
-            summary.a_step,
-            idle.bubbles,
-            replace(summary.of_steps, ' of ', ' in ')
-        ) || coalesce(
-            format('; {:,.2f} ms of it after {}.', idle.place_ns / summary.steps / 1e6, idle.place),
-            '.'
-        ) AS what,
-        'Copy from pinned memory with non_blocking=True; read results (.item(), .cpu(), printing) '
-        'less often; synchronize only to measure.' AS remedy,
-        'sync' AS cause,
-        if(summary.measure = 'host', 'the run has no device', summary.no_launches) AS not_told
-    FROM summaries AS summary
-    LEFT JOIN measured_causes AS idle
-        ON
-            summary.run_id = idle.run_id
-            AND summary.rank = idle.rank
-            AND summary.device IS NOT DISTINCT FROM idle.device
-            AND idle.cause = 'sync'
-),
-
-dataloader AS (
-    SELECT
-        summary.run_id,
-        summary.rank,
-        summary.device,
-        'dataloader' AS kind,
-        summary.bubble_dataloader_ns AS bound_ns,
-        format(
-            '{} {:,.2f} ms of {}{} while {} loaded data.',
-            if(summary.measure = 'host', 'The host spent', 'The device idled'),
-            summary.bubble_dataloader_ns / 1e6,
-            summary.a_step,
-            coalesce(format(', in {:,} gaps{},', idle.bubbles, summary.of_steps), ''),
-            if(summary.measure = 'host', 'it', 'the host')
-        ) AS what,
-        'Load in other processes (DataLoader(num_workers=…, persistent_workers=True)), fetch '
-        'ahead, or do less to each sample.' AS remedy,
-        if(summary.measure = 'host', NULL, 'dataloader') AS cause,
-        summary.no_launches AS not_told
-    FROM summaries AS summary
-    LEFT JOIN measured_causes AS idle
-        ON
-            summary.run_id = idle.run_id
-            AND summary.rank = idle.rank
-            AND summary.device IS NOT DISTINCT FROM idle.device
-            AND idle.cause = 'dataloader'
-)
-
-FROM host_bound
-UNION ALL BY NAME
-FROM recompiled
-UNION ALL BY NAME
-FROM blocking
-UNION ALL BY NAME
-FROM dataloader;
+        WHEN kind = 'blocking'
+            THEN format(
+                'The device idled {:,.2f} ms of {} after the host had waited for it, {:,} times{}',
+                idle_ns / 1e6,
+                a_step,
+                bubbles,
+                replace(of_steps, ' of ', ' in ')
+            ) || coalesce(format('; {:,.2f} ms of it after {}.', place_ns / 1e6, place), '.')
+        WHEN kind = 'dataloader'
+            THEN format(
+                '{} {:,.2f} ms of {}{} while {} loaded data.',
+                if(is_host, 'The host spent', 'The device idled'),
+                idle_ns / 1e6,
+                a_step,
+                coalesce(format(', in {:,} gaps{},', bubbles, of_steps), ''),
+                if(is_host, 'it', 'the host')
+            )
+    END AS what,
+    remedy,
+    CASE
+        WHEN is_host THEN NULL
+        WHEN kind <> 'recompiled' OR idle_ns > 0 THEN cause
+    END AS cause,
+    not_told
+FROM facts;

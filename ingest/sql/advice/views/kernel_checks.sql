@@ -24,7 +24,7 @@ summaries AS NOT MATERIALIZED (
             WHEN measure = 'host' THEN 'the run has no device'
             WHEN launches IS NULL THEN 'the trace does not tell which calls launched the kernels'
         END AS no_launches
-    FROM run_summaries
+    FROM run_metrics
 ),
 
 short AS (

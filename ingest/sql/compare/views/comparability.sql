@@ -57,10 +57,16 @@ CREATE MACRO comparability(base, other) AS TABLE
             any_value(steps_from ORDER BY figures.rank) AS steps_from,
             any_value(step_name ORDER BY figures.rank) AS step_name,
             sum(compilations) AS compilations,
-            sum(recompiles) AS recompiles,
-            max(bubble_compile_ns) AS waited_ns
-        FROM run_figures AS figures
+            sum(recompiles) AS recompiles
+        FROM run_totals AS figures
         WHERE run_id IN (base, other)
+        GROUP BY run_id
+    ),
+
+    waits AS (
+        SELECT run_id, max(total_ns) AS waited_ns
+        FROM run_parts
+        WHERE run_id IN (base, other) AND part = 'compile' AND total_ns > 0
         GROUP BY run_id
     ),
 
@@ -180,11 +186,12 @@ CREATE MACRO comparability(base, other) AS TABLE
         WHERE compilations > 0
         UNION ALL
         SELECT
-            run_id,
+            measured.run_id,
             'waited for compilation' AS subject,
-            concat(round(waited_ns / 1e6, 1), ' ms') AS value
+            concat(round(waits.waited_ns / 1e6, 1), ' ms') AS value
         FROM measured
-        WHERE waited_ns > 0 AND coalesce(compilations, 0) = 0
+        INNER JOIN waits ON measured.run_id = waits.run_id
+        WHERE coalesce(measured.compilations, 0) = 0
     ),
 
     pairs AS (

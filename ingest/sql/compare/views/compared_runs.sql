@@ -1,14 +1,15 @@
--- What of two runs is compared: `compared_runs(base, other, rank := NULL)`. Of each run the
--- device with the longest wall time per step counts; with a rank, that of the rank.
+-- What of two runs is compared: `compared_runs(base, other, rank := NULL)`. Of each run the device
+-- with the longest wall time per step counts; with a rank, that of the rank.
 -- One row: a side of the comparison.
 --
--- side     base or other
--- run_id   the run
--- rank     rank of the process
--- device   number of the device; null where the host is measured
--- measure  device: time of device activities; host: time of operators on the host, where either of
---          the runs has no device
--- steps    steps over which the figures are divided
+-- side        base or other
+-- run_id      the run
+-- rank        rank of the process
+-- device      number of the device; null where the host is measured
+-- measure     device: time of device activities; host: time of operators on the host, where either
+--             of the runs has no device
+-- steps       steps over which the metrics are divided
+-- steps_from  how the steps were found, as in `measured_steps`; run for a whole recording
 CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
     WITH
     chosen AS (
@@ -16,7 +17,7 @@ CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
             CASE WHEN sides.place = 1 THEN 'base' ELSE 'other' END AS side,
             summary.*
         FROM (VALUES (1, base), (2, other)) AS sides (place, run_id)
-        INNER JOIN run_summaries AS summary ON sides.run_id = summary.run_id
+        INNER JOIN run_metrics AS summary ON sides.run_id = summary.run_id
         WHERE
             summary.run_id IN (base, other)
             AND is_compared(rank, summary.rank, summary.slowest, summary.slowest_of_rank)
@@ -30,5 +31,6 @@ CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
         CASE
             WHEN bool_and(measure = 'device') OVER () THEN 'device' ELSE 'host'
         END AS measure,
-        steps
+        steps,
+        steps_from
     FROM chosen;

@@ -16,47 +16,21 @@
 --             later, ns
 -- is_median   whether it is the side's step of median length, of two the shorter
 CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
-    WITH
-    found AS (
+    WITH found AS (
         SELECT
-            sides.side,
-            sides.run_id,
-            sides.rank,
-            sides.device,
-            sides.measure,
+            sides.*,
             step.source_id,
-            step.steps_from,
             step.step,
             step.start_ns,
             step.dur_ns,
-            step.start_ns + step.dur_ns AS end_ns
+            if(sides.measure = 'device', step.until_ns, step.start_ns + step.dur_ns) AS until_ns
         FROM compared_runs(base, other, rank := rank) AS sides
-        INNER JOIN measured_steps AS step ON sides.run_id = step.run_id AND sides.rank = step.rank
-        WHERE step.run_id IN (base, other)
-    ),
-
-    activities AS (
-        SELECT
-            run_id,
-            source_id,
-            device,
-            coalesce(launch_ns, start_ns) AS asked_ns,
-            start_ns + dur_ns AS end_ns
-        FROM kernels
-        WHERE run_id IN (base, other)
-    ),
-
-    reached AS (
-        SELECT found.side, found.source_id, found.start_ns, max(activities.end_ns) AS reached_ns
-        FROM activities
-        ASOF INNER JOIN found
+        INNER JOIN step_metrics AS step
             ON
-                activities.run_id = found.run_id
-                AND activities.source_id = found.source_id
-                AND activities.device IS NOT DISTINCT FROM found.device
-                AND activities.asked_ns >= found.start_ns
-        WHERE activities.asked_ns < found.end_ns AND found.measure = 'device'
-        GROUP BY found.side, found.source_id, found.start_ns
+                sides.run_id = step.run_id
+                AND sides.rank = step.rank
+                AND sides.device IS NOT DISTINCT FROM step.device
+        WHERE step.run_id IN (base, other) AND step.start_ns IS NOT NULL
     )
 
     SELECT
@@ -72,13 +46,8 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
         found.step,
         found.start_ns,
         found.dur_ns,
-        greatest(found.end_ns, reached.reached_ns) AS until_ns,
+        found.until_ns,
         row_number() OVER (
             PARTITION BY found.side ORDER BY found.dur_ns, found.start_ns, found.source_id
         ) = (count(*) OVER (PARTITION BY found.side) + 1) // 2 AS is_median
-    FROM found
-    LEFT JOIN reached
-        ON
-            found.side = reached.side
-            AND found.source_id = reached.source_id
-            AND found.start_ns = reached.start_ns;
+    FROM found;

@@ -1,7 +1,7 @@
 -- Two groups of runs side by side, per step: `group_diff(bases, others, rank := NULL)`, of two
 -- lists of run ids. Of each run the device with the longest wall time counts; with a rank, that of
 -- the rank.
--- One row: a figure of `run_summaries`; of one run a side, those with `part` add up to figure
+-- One row: a figure of `run_metrics`; of one run a side, those with `part` add up to figure
 -- `wall`.
 --
 -- figure        name of the figure, without its unit
@@ -31,7 +31,7 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
             list(value ORDER BY run_id) FILTER (WHERE run_id IN others) AS other_values,
             mad(value) FILTER (WHERE run_id IN bases) AS base_spread,
             mad(value) FILTER (WHERE run_id IN others) AS other_spread
-        FROM step_figures AS figures
+        FROM run_metrics_long AS figures
         WHERE
             run_id IN list_concat(bases, others)
             AND is_compared(rank, figures.rank, slowest, slowest_of_rank)

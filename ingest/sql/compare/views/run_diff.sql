@@ -1,6 +1,6 @@
 -- Two runs side by side, per step: `run_diff(base, other, rank := NULL)`. Of each run the device
 -- with the longest wall time counts; with a rank, that of the rank.
--- One row: a figure of `run_summaries`; those with `part` add up to figure `wall`.
+-- One row: a figure of `run_metrics`; those with `part` add up to figure `wall`.
 --
 -- figure       name of the figure, without its unit
 -- unit         ns, bytes or count

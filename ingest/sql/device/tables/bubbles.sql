@@ -11,12 +11,8 @@
 -- after_kernel     activity that ended it
 -- before_id        `event_id` of the former
 -- after_id         `event_id` of the latter
--- cause            `host`: the launch came after the gap began. `sync`: as host, but the host was
---                  waiting for the device when the gap began. `dataloader`, `compile`: as host, and
---                  a data-loader call or a phase of compilation filled half of the gap or more.
---                  `dependency`: launched in time, but after another stream's activity or a
---                  communication. `launch`: launched in time, and nothing else explains the gap.
---                  `unknown`: the trace holds no launch for the activity after the gap
+-- cause            why it idled: `host`, `sync`, `dataloader`, `compile`, `launch`, `dependency` or
+--                  `unknown`, as view `parts` explains
 -- launch_delay_ns  from the gap's start to the launch, ns: negative when it was launched in time;
 --                  null when unknown
 -- host_op          operator or annotation that filled most of the gap on the launching thread; null
@@ -37,19 +33,14 @@ SELECT
     next.name AS after_kernel,
     gaps.before_id,
     gaps.after_id,
-    CASE
-        WHEN gaps.launch_ns IS NULL THEN 'unknown'
-        WHEN gaps.launch_ns > gaps.from_ns
-            THEN CASE
-                WHEN gap_hosts.compiled THEN 'compile'
-                WHEN gap_hosts.loaded_data THEN 'dataloader'
-                WHEN gap_hosts.waited THEN 'sync'
-                ELSE 'host'
-            END
-        WHEN (previous.stream IS DISTINCT FROM next.stream) THEN 'dependency'
-        WHEN previous.class = 'communication' THEN 'dependency'
-        ELSE 'launch'
-    END AS cause,
+    idle_cause(step_part_rules(
+        is_late := gaps.launch_ns > gaps.from_ns,
+        is_waiting := gap_hosts.waited,
+        is_loading := gap_hosts.loaded_data,
+        is_compiling := gap_hosts.compiled,
+        is_dependent := previous.stream IS DISTINCT FROM next.stream
+        OR previous.class = 'communication'
+    )) AS cause,
     gaps.launch_ns - gaps.from_ns AS launch_delay_ns,
     gap_hosts.host_op,
     gap_hosts.host_op_ns,

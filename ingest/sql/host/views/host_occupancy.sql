@@ -51,8 +51,11 @@ CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
         SELECT
             CASE
                 WHEN running.computing > 0 THEN 'compute'
-                WHEN running.loading > 0 THEN 'dataloader'
-                ELSE 'compile'
+                ELSE idle_cause(step_part_rules(
+                    is_late := TRUE,
+                    is_loading := running.loading > 0,
+                    is_compiling := running.loading = 0
+                ))
             END AS part,
             greatest(running.edge_ns, frame.begin_ns) - frame.begin_ns AS start_ns,
             least(running.next_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns

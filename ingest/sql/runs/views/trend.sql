@@ -17,7 +17,7 @@
 -- device_name       device; null when the run had none
 -- tags              the user's own keys and values
 -- started_at        when the profile began, else when it was added, UTC
--- figure            name of the figure, as in `step_figures`
+-- figure            name of the figure, as in `run_metrics_long`
 -- unit              ns, bytes or count
 -- value             the figure
 -- before_median     median of the up to five runs before; null for the first
@@ -40,7 +40,7 @@ figures AS (
         figure.unit,
         figure.value
     FROM run_overview AS overview
-    INNER JOIN step_figures AS figure ON overview.run_id = figure.run_id
+    INNER JOIN run_metrics_long AS figure ON overview.run_id = figure.run_id
     WHERE figure.slowest AND figure.value IS NOT NULL
 ),
 

@@ -19,35 +19,11 @@
 -- from_ns       Unix time from which activities count, ns
 -- to_ns         Unix time up to which they count, ns
 WITH
-activities AS (
-    SELECT
-        source_id,
-        rank,
-        device,
-        start_ns,
-        start_ns + dur_ns AS end_ns,
-        coalesce(launch_ns, start_ns) AS asked_ns
-    FROM kernels
-    UNION ALL
-    SELECT source_id, rank, device, start_ns, start_ns + dur_ns AS end_ns, start_ns AS asked_ns
-    FROM host_activities
-),
-
 in_steps AS (
-    SELECT
-        activities.source_id,
-        activities.device,
-        min(activities.start_ns) AS from_ns,
-        max(activities.end_ns) AS to_ns
-    FROM activities
-    ASOF INNER JOIN step_moments('measured_steps') AS moment
-        ON activities.source_id = moment.source_id AND activities.asked_ns >= moment.from_ns
-    WHERE
-        moment.inside
-        OR activities.source_id IN (
-            SELECT whole.source_id FROM measured_steps AS whole WHERE whole.steps_from = 'run'
-        )
-    GROUP BY activities.source_id, activities.device
+    SELECT source_id, device, min(start_ns) AS from_ns, max(end_ns) AS to_ns
+    FROM activity_steps
+    WHERE is_measured
+    GROUP BY source_id, device
 ),
 
 recordings AS (

@@ -1,4 +1,4 @@
--- The gaps of a device that count in `run_figures`: those inside of its measured steps.
+-- The gaps of a device that count in `run_totals`: those inside of its measured steps.
 -- One row: a gap, as in `bubbles`.
 --
 -- run_id         the run

@@ -1,4 +1,4 @@
--- The device activities that count in `run_figures`: those of its measured steps.
+-- The device activities that count in `run_totals`: those of its measured steps.
 -- One row: a kernel, copy or set, as in `kernels`.
 --
 -- run_id         the run

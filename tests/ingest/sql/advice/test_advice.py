@@ -405,7 +405,7 @@ def test_causes_add_up_to_the_figures_of_the_run(real: duckdb.DuckDBPyConnection
     assert (
         real.sql(
             """
-            SELECT figures.run_id FROM run_figures AS figures
+            SELECT figures.run_id FROM run_totals AS figures
             LEFT JOIN (
                 SELECT run_id, rank, device, sum(bubble_ns) AS bubble_ns, sum(bubbles) AS bubbles
                 FROM measured_causes GROUP BY run_id, rank, device
@@ -422,7 +422,7 @@ def test_short_kernels_are_as_many_as_the_figures_say(real: duckdb.DuckDBPyConne
     assert (
         real.sql(
             """
-            SELECT run_id, calls, figures.short_kernels FROM run_figures AS figures
+            SELECT run_id, calls, figures.short_kernels FROM run_totals AS figures
             LEFT JOIN (
                 SELECT run_id, rank, device, sum(calls) AS calls
                 FROM short_kernels GROUP BY run_id, rank, device

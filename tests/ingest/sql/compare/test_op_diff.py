@@ -91,7 +91,7 @@ def test_rows_add_up_to_what_both_runs_took(
     for side, measure, steps, rank, device, run_id in sides:
         ((has_device, total),) = diffs.execute(
             "SELECT measure = 'device', compute_ns + coalesce(communication_ns, 0) "
-            "+ coalesce(copy_ns, 0) + coalesce(generated_ns, 0) FROM run_figures "
+            "+ coalesce(copy_ns, 0) + coalesce(generated_ns, 0) FROM run_totals "
             "WHERE run_id = $1 AND rank = $2 AND ($3 IS NULL OR device = $3)",
             [run_id, rank, device],
         ).fetchall()

@@ -36,7 +36,7 @@ TRACES = [
 
 
 # The truth counts its `dma_request` and `event_wait` as kernels; its figures without them are
-# compared in `tests/ingest/sql/runs/test_run_figures.py`.
+# compared in `tests/ingest/sql/runs/test_run_metrics.py`.
 MTIA = "mtia_inference.json.gz"
 
 

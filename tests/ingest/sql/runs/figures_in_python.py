@@ -134,7 +134,7 @@ def _device(
     ]
     classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
     for event in activities:
-        classes[_class(event)].append((event["start"], event["end"]))
+        classes[class_of(event)].append((event["start"], event["end"]))
     everything = merged((e["start"], e["end"]) for e in activities)
     working = merged(classes["compute"] + classes["communication"])
     kernels = [e for e in inside if e["cat"] in KERNEL]
@@ -169,13 +169,15 @@ def _device(
     }
 
 
-def _class(event: Event) -> str:
+def class_of(event: Event) -> str:
+    """Compute, communication or copy."""
     if event["cat"] in COPY:
         return "copy"
     return "communication" if COLLECTIVE.search(event["name"]) else "compute"
 
 
-def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, Any]:
+def outermost(events: list[Event]) -> dict[str, list[Event]]:
+    """What the host did: outermost operators by their layer, and calls of compiled graphs."""
     layers: dict[str, list[Event]] = {"work": [], "generated": [], "loading": [], "compiling": []}
     threads = defaultdict(list)
     for event in events:
@@ -191,6 +193,11 @@ def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, 
             if reached is None or op["start"] >= reached:
                 layers[_layer(op["name"])].append(op)
             reached = max(reached or op["end"], op["end"])
+    return layers
+
+
+def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, Any]:
+    layers = outermost(events)
     spans = {layer: [(e["start"], e["end"]) for e in members] for layer, members in layers.items()}
     ours = [
         (s, e)
@@ -228,11 +235,7 @@ def _layer(name: str) -> str:
 
 
 def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
-    first, last = min(s for s, _ in steps), max(e for _, e in steps)
-    window = (last, last)
-    if asked:
-        window = (min(s for s, _ in asked), max(e for _, e in asked))
-    wall = (min(first, window[0]), max(last, window[1]))
+    window, wall = window_of(asked, steps)
     figures = {
         "wall_ns": wall[1] - wall[0],
         "lead_ns": window[0] - wall[0],
@@ -240,3 +243,12 @@ def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int]
         "tail_ns": wall[1] - window[1],
     }
     return figures, window
+
+
+def window_of(asked: list[Interval], steps: list[Interval]) -> tuple[Interval, Interval]:
+    """The window of what the steps asked for, and the wall time around it and the steps."""
+    first, last = min(s for s, _ in steps), max(e for _, e in steps)
+    window = (last, last)
+    if asked:
+        window = (min(s for s, _ in asked), max(e for _, e in asked))
+    return window, (min(first, window[0]), max(last, window[1]))

@@ -78,7 +78,9 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
     [(figures, of_trend)] = asked(
         series,
         """
-        SELECT (SELECT count(value) FROM step_figures WHERE slowest), (SELECT count(*) FROM trend)
+        SELECT
+            (SELECT count(value) FROM run_metrics_long WHERE slowest),
+            (SELECT count(*) FROM trend)
         """,
     )
     assert figures == of_trend
@@ -87,4 +89,4 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
 def test_a_trend_reads_small_files_only(series: Traces) -> None:
     [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
-    assert names == {"run_figures", "run_overview"}
+    assert names == {"run_totals", "step_parts", "run_overview"}

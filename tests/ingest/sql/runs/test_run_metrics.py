@@ -18,7 +18,6 @@ from tests.ingest.sql.runs import figures_in_python
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 from tests.stores import Stores
 
-CAUSES = ("host", "sync", "dataloader", "compile", "launch", "dependency", "unknown")
 FLUX = "nn.Module: FluxTransformer2DModel_0"
 SAMPLES = {  # number of steps, how they are found, what they are: read off the traces
     "alexnet_cuda_sync": (1, "run", None),
@@ -69,12 +68,30 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, An
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
+def with_causes(
+    rows: list[dict[str, Any]], parts: list[dict[str, Any]], ns: str
+) -> list[dict[str, Any]]:
+    """Each row with the idle time by cause, as `bubble_host_ns`, of its device."""
+    return [
+        row
+        | {
+            f"bubble_{part['part']}_ns": part[ns]
+            for part in parts
+            if part["is_idle"]
+            and all(part[key] == row[key] for key in ("run_id", "rank", "device"))
+        }
+        for row in rows
+    ]
+
+
 def adds_up(figures: dict[str, Any]) -> None:
     """What holds of every row, in totals as in figures per step."""
     f = {name: value or 0 for name, value in figures.items()}
     assert f["wall_ns"] == f["lead_ns"] + f["span_ns"] + f["tail_ns"]
     assert f["span_ns"] == f["busy_ns"] + f["bubble_ns"]
-    assert f["bubble_ns"] == sum(f[f"bubble_{cause}_ns"] for cause in CAUSES)
+    assert (
+        f["bubble_ns"] == sum(f[name] for name in f if name.startswith("bubble_")) - f["bubble_ns"]
+    )
     summed = f["compute_ns"] + f["communication_ns"] + f["copy_ns"] + f["generated_ns"]
     assert f["busy_ns"] == summed - f["overlap_ns"]
     assert min(f[name] for name in ("lead_ns", "tail_ns", "bubble_ns", "overlap_ns")) >= 0
@@ -88,21 +105,23 @@ def test_figures_of_a_sample_are_exact(
     store = compared if path.parent.name == "compile" else sample_store
     with ingest.connect(store) as connection:
         condition = f"WHERE run_id = (SELECT run_id FROM sources WHERE path = '{path}')"
-        found = rows(connection, f"FROM run_figures {condition}")
+        parts = rows(connection, f"FROM run_parts {condition}")
+        found = with_causes(rows(connection, f"FROM run_totals {condition}"), parts, "total_ns")
         gaps = rows(connection, f"SELECT device, start_ns, dur_ns, cause FROM bubbles {condition}")
-        summaries = rows(connection, f"FROM run_summaries {condition}")
+        summaries = with_causes(rows(connection, f"FROM run_metrics {condition}"), parts, "ns")
     assert {(f["steps"], f["steps_from"], f["step_name"]) for f in found} == {SAMPLES[name]}
     expected = figures_in_python.figures(figures_in_python.read(path), SAMPLES[name][2])
     assert {f["device"] for f in found} == set(expected)
     for figures in found:
         adds_up(figures)
         known = expected[figures["device"]]
-        assert {key: figures[key] for key in known} == known
+        assert {key: figures.get(key) for key in known} == known
         if figures["measure"] == "device" and figures["outside_busy_ns"] == 0:
             ours = [gap for gap in gaps if gap["device"] == figures["device"]]
-            for cause in CAUSES:
-                lost = sum(gap["dur_ns"] for gap in ours if gap["cause"] == cause)
-                assert figures[f"bubble_{cause}_ns"] == lost
+            for part in parts:
+                if part["is_idle"] and part["device"] == figures["device"]:
+                    lost = [gap["dur_ns"] for gap in ours if gap["cause"] == part["part"]]
+                    assert part["total_ns"] == sum(lost)
     for summary in summaries:
         adds_up(summary)
         [total] = (f for f in found if f["device"] == summary["device"])
@@ -172,7 +191,7 @@ def test_eager_against_compiled(pair: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_ranks_of_a_run(pair: duckdb.DuckDBPyConnection, sample_store: Path) -> None:
-    summaries = rows(pair, "FROM run_summaries WHERE starts_with(run_id, 'two_ranks')")
+    summaries = rows(pair, "FROM run_metrics WHERE starts_with(run_id, 'two_ranks')")
     walls = {row["rank"]: row["wall_ns"] for row in summaries}
     [slowest] = (row["rank"] for row in summaries if row["slowest"])
     assert walls[slowest] == max(walls.values())
@@ -183,7 +202,7 @@ def test_ranks_of_a_run(pair: duckdb.DuckDBPyConnection, sample_store: Path) -> 
         for rank in (0, 1):
             found = differences(pair, "two_ranks", "two_ranks", f", rank := {rank}")
             [single] = rows(
-                alone, f"FROM run_summaries WHERE starts_with(run_id, 'two_rank_rank{rank}')"
+                alone, f"FROM run_metrics WHERE starts_with(run_id, 'two_rank_rank{rank}')"
             )
             assert found["wall"]["base_rank"] == found["wall"]["other_rank"] == rank
             for figure in ("wall", "busy", "bubble", "communication"):
@@ -265,7 +284,9 @@ def test_what_runs_outside_of_the_steps_is_told_apart(traces: Traces) -> None:
         Call("aten::after", (300, 20), "after", (320, 7)),
     ]
     connection = traces.add(diff_traces.trace(calls, 100, 1))
-    [figures] = rows(connection, "FROM run_figures")
+    [figures] = with_causes(
+        rows(connection, "FROM run_totals"), rows(connection, "FROM run_parts"), "total_ns"
+    )
     adds_up(figures)
     # Window: from the start of `first` to the end of `last`; of `before` 5 µs lie in it.
     expected = {
@@ -311,8 +332,11 @@ def test_figures_of_any_trace_add_up(one_store: Traces, calls: list[Call], steps
     events = diff_traces.trace(calls, 200, steps)
     run_id = one_store.store.add(one_store.write(events)).run_id
     with ingest.connect(one_store.store.path) as connection:
-        [figures] = rows(connection, f"FROM run_figures WHERE run_id = '{run_id}'")
-        [summary] = rows(connection, f"FROM run_summary('{run_id}')")
+        parts = rows(connection, f"FROM run_parts WHERE run_id = '{run_id}'")
+        totals = rows(connection, f"FROM run_totals WHERE run_id = '{run_id}'")
+        per_step = rows(connection, f"FROM run_metrics WHERE run_id = '{run_id}'")
+        [figures] = with_causes(totals, parts, "total_ns")
+        [summary] = with_causes(per_step, parts, "ns")
     adds_up(figures)
     adds_up(summary)
     expected = figures_in_python.figures(figures_in_python.complete(events), "ProfilerStep")

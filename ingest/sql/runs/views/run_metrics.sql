@@ -1,7 +1,7 @@
--- What a run is judged by, per step: the figures of `run_figures` divided by its steps. Times are
--- rounded to whole nanoseconds in such a way that they add up as the totals do: wall = lead +
--- span + tail; span = busy + bubble; bubble = the sum of its causes; busy = compute +
--- communication + copy + generated − overlap.
+-- Metrics of each run, per step: those of `run_totals` divided by the number of steps. Times are
+-- rounded to whole nanoseconds so that they add up as the totals do: wall = lead + span + tail;
+-- span = busy + bubble; busy = compute + communication + copy + generated − overlap. `run_parts`
+-- divides the bubble by its causes.
 -- One row: a device of a rank of a run; of a run without a device, a rank.
 --
 -- run_id                    the run
@@ -20,13 +20,6 @@
 -- span_ns                   between: the window, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
 -- bubble_ns                 span less busy, ns
--- bubble_host_ns            bubbles by cause, as in `bubbles`; of a host, what no other cause has
--- bubble_sync_ns            the same; null for a host, as are launch, dependency and unknown
--- bubble_dataloader_ns      the same; of a host, time in a data loader's operator and no other
--- bubble_compile_ns         the same; of a host, time in a phase of compilation and no other
--- bubble_launch_ns          the same
--- bubble_dependency_ns      the same
--- bubble_unknown_ns         the same
 -- compute_ns                sum of the durations of compute kernels, or of a host's operators, ns
 -- communication_ns          sum of those of communication kernels, ns; null for a host
 -- copy_ns                   sum of those of copies and sets, ns; null for a host
@@ -58,62 +51,35 @@ ordered AS (
         *,
         row_number() OVER run_order = 1 AS slowest,
         row_number() OVER rank_order = 1 AS slowest_of_rank
-    FROM run_figures AS figures
+    FROM run_totals AS totals
     -- A macro with a parameter `rank` cannot read a view that names such a column by itself.
     WINDOW
         run_order AS (
-            PARTITION BY run_id ORDER BY wall_ns // steps DESC, figures.rank, device
+            PARTITION BY run_id ORDER BY wall_ns // steps DESC, totals.rank, device
         ),
         rank_order AS (
-            PARTITION BY run_id, figures.rank ORDER BY wall_ns // steps DESC, device
+            PARTITION BY run_id, totals.rank ORDER BY wall_ns // steps DESC, device
         )
 ),
 
-totals AS (
-    SELECT
-        *,
-        [
-            lead_ns,
-            bubble_host_ns,
-            bubble_sync_ns,
-            bubble_dataloader_ns,
-            bubble_compile_ns,
-            bubble_launch_ns,
-            bubble_dependency_ns,
-            bubble_unknown_ns,
-            compute_ns,
-            communication_ns,
-            copy_ns,
-            generated_ns,
-            -overlap_ns,
-            tail_ns
-        ] AS parts
-    FROM ordered
-),
-
--- What each part has reached, in whole nanoseconds: differences of these add up.
+-- What the parts up to each one take, in whole nanoseconds: differences of these add up.
 reached AS (
     SELECT
         *,
-        [0] || list_transform(
-            range(1, 15), LAMBDA i: list_sum(parts[:i])::BIGINT // steps
-        ) AS reached_ns
-    FROM totals
-),
-
-per_step AS (
-    SELECT
-        *,
-        list_transform(
-            range(1, 15),
-            LAMBDA i: if(parts[i] IS NULL, NULL, reached_ns[i + 1] - reached_ns[i])
-        ) AS shares
-    FROM reached
+        lead_ns // steps AS to_lead_ns,
+        (lead_ns + bubble_ns) // steps AS to_bubble_ns,
+        (lead_ns + bubble_ns + compute_ns) // steps AS to_compute_ns,
+        (lead_ns + bubble_ns + compute_ns + coalesce(communication_ns, 0)) // steps
+            AS to_communication_ns,
+        (wall_ns - tail_ns + overlap_ns - coalesce(generated_ns, 0)) // steps AS to_copy_ns,
+        (wall_ns - tail_ns + overlap_ns) // steps AS to_generated_ns,
+        (wall_ns - tail_ns) // steps AS to_overlap_ns
+    FROM ordered
 )
 
 SELECT
     run_id,
-    per_step.rank,
+    reached.rank,
     device,
     measure,
     steps,
@@ -122,23 +88,16 @@ SELECT
     slowest,
     slowest_of_rank,
     wall_ns // steps AS wall_ns,
-    shares[1] AS lead_ns,
-    shares[14] AS tail_ns,
-    list_sum(shares[2:13])::BIGINT AS span_ns,
-    list_sum(shares[9:13])::BIGINT AS busy_ns,
-    list_sum(shares[2:8])::BIGINT AS bubble_ns,
-    shares[2] AS bubble_host_ns,
-    shares[3] AS bubble_sync_ns,
-    shares[4] AS bubble_dataloader_ns,
-    shares[5] AS bubble_compile_ns,
-    shares[6] AS bubble_launch_ns,
-    shares[7] AS bubble_dependency_ns,
-    shares[8] AS bubble_unknown_ns,
-    shares[9] AS compute_ns,
-    shares[10] AS communication_ns,
-    shares[11] AS copy_ns,
-    shares[12] AS generated_ns,
-    -shares[13] AS overlap_ns,
+    to_lead_ns AS lead_ns,
+    wall_ns // steps - to_overlap_ns AS tail_ns,
+    to_overlap_ns - to_lead_ns AS span_ns,
+    to_overlap_ns - to_bubble_ns AS busy_ns,
+    to_bubble_ns - to_lead_ns AS bubble_ns,
+    to_compute_ns - to_bubble_ns AS compute_ns,
+    if(communication_ns IS NULL, NULL, to_communication_ns - to_compute_ns) AS communication_ns,
+    if(copy_ns IS NULL, NULL, to_copy_ns - to_communication_ns) AS copy_ns,
+    if(generated_ns IS NULL, NULL, to_generated_ns - to_copy_ns) AS generated_ns,
+    to_generated_ns - to_overlap_ns AS overlap_ns,
     exposed_communication_ns // steps AS exposed_communication_ns,
     exposed_copy_ns // steps AS exposed_copy_ns,
     outside_busy_ns // steps AS outside_busy_ns,
@@ -154,4 +113,4 @@ SELECT
     compilations,
     recompiles,
     compile_ns // steps AS compile_ns
-FROM per_step;
+FROM reached;

@@ -1,3 +1,0 @@
--- Activities of the host in which operators do the work, for `islands`.
--- One row: an activity, as in `host_activities`.
-FROM host_activities WHERE kind = 'operator';

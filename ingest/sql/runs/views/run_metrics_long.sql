@@ -1,0 +1,124 @@
+-- The metrics of `run_metrics` and the parts of `run_parts`, each in a row: for tables, charts and
+-- conditions over any of them.
+-- One row: a figure of a device of a rank of a run; of a run without a device, of a rank.
+--
+-- run_id           the run
+-- rank             rank of the process
+-- device           number of the device; null where the host is measured
+-- slowest          whether this device has the longest wall time of the run
+-- slowest_of_rank  whether it has the longest of its rank
+-- figure           `bubble_` and a cause of idle time; or another part, or a column of
+--                  `run_metrics`, without its unit
+-- unit             ns, bytes or count
+-- value            the figure; an overlap is negative here; null where not known
+-- part             whether it is one of those that add up to figure `wall`
+-- position         order in which to show them: the wall time, its parts, and the others
+WITH
+own_parts AS (
+    SELECT
+        run_id,
+        run_parts.rank,
+        device,
+        slowest,
+        slowest_of_rank,
+        if(is_idle, 'bubble_', '') || part AS figure,
+        ordinal,
+        ns AS value
+    FROM run_parts
+    UNION ALL BY NAME
+    SELECT
+        metrics.run_id,
+        metrics.rank,
+        metrics.device,
+        metrics.slowest,
+        metrics.slowest_of_rank,
+        if(known.is_idle, 'bubble_', '') || known.part AS figure,
+        known.ordinal,
+        NULL AS value
+    FROM run_metrics AS metrics
+    INNER JOIN parts AS known
+        ON NOT if(metrics.measure = 'device', known.of_device, known.of_host)
+),
+
+lists AS (
+    SELECT
+        metrics.run_id,
+        metrics.rank,
+        metrics.device,
+        metrics.slowest,
+        metrics.slowest_of_rank,
+        metrics.wall_ns,
+        [
+            { 'figure': 'span', 'unit': 'ns', 'value': metrics.span_ns },
+            { 'figure': 'busy', 'unit': 'ns', 'value': metrics.busy_ns },
+            { 'figure': 'bubble', 'unit': 'ns', 'value': metrics.bubble_ns },
+            {
+                'figure': 'exposed_communication',
+                'unit': 'ns',
+                'value': metrics.exposed_communication_ns
+            },
+            { 'figure': 'exposed_copy', 'unit': 'ns', 'value': metrics.exposed_copy_ns },
+            { 'figure': 'outside_busy', 'unit': 'ns', 'value': metrics.outside_busy_ns },
+            { 'figure': 'bubbles', 'unit': 'count', 'value': metrics.bubbles },
+            { 'figure': 'activities', 'unit': 'count', 'value': metrics.activities },
+            { 'figure': 'kernels', 'unit': 'count', 'value': metrics.kernels },
+            { 'figure': 'mean_kernel', 'unit': 'ns', 'value': metrics.mean_kernel_ns },
+            { 'figure': 'short_kernels', 'unit': 'count', 'value': metrics.short_kernels },
+            { 'figure': 'launches', 'unit': 'count', 'value': metrics.launches },
+            { 'figure': 'graph_launches', 'unit': 'count', 'value': metrics.graph_launches },
+            { 'figure': 'launch_call', 'unit': 'ns', 'value': metrics.launch_call_ns },
+            { 'figure': 'compilations', 'unit': 'count', 'value': metrics.compilations },
+            { 'figure': 'recompiles', 'unit': 'count', 'value': metrics.recompiles },
+            { 'figure': 'compile', 'unit': 'ns', 'value': metrics.compile_ns },
+            { 'figure': 'peak', 'unit': 'bytes', 'value': metrics.peak_bytes },
+            { 'figure': 'steps', 'unit': 'count', 'value': metrics.steps }
+        ] AS listed
+    FROM run_metrics AS metrics
+),
+
+numbered AS (
+    SELECT
+        *,
+        unnest(listed) AS row,
+        (SELECT max(ordinal) FROM parts) + generate_subscripts(listed, 1) AS ordinal
+    FROM lists
+)
+
+SELECT
+    run_id,
+    lists.rank,
+    device,
+    slowest,
+    slowest_of_rank,
+    'wall' AS figure,
+    'ns' AS unit,
+    wall_ns AS value,
+    FALSE AS part,
+    1 AS position
+FROM lists
+UNION ALL
+SELECT
+    run_id,
+    own_parts.rank,
+    device,
+    slowest,
+    slowest_of_rank,
+    figure,
+    'ns' AS unit,
+    value,
+    TRUE AS part,
+    1 + ordinal AS position
+FROM own_parts
+UNION ALL
+SELECT
+    run_id,
+    numbered.rank,
+    device,
+    slowest,
+    slowest_of_rank,
+    row.figure,
+    row.unit,
+    row.value,
+    FALSE AS part,
+    1 + ordinal AS position
+FROM numbered;

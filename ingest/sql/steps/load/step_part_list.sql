@@ -1,0 +1,13 @@
+-- The list in `step_part_rules`, for relations to join.
+-- One row: a part.
+SELECT
+    listed.rule.part,
+    listed.ordinal,
+    listed.rule.is_idle,
+    listed.rule.of_device,
+    listed.rule.of_host
+FROM (
+    SELECT
+        unnest(step_part_rules()) AS rule,
+        generate_subscripts(step_part_rules(), 1) AS ordinal
+) AS listed;

@@ -1,0 +1,17 @@
+-- The host's time from the first measured step on, cut where the step changes.
+-- One row: a stretch of time in one step of an input file; `step` is null between steps.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
+WITH moments AS (
+    SELECT source_id, step, from_ns FROM step_moments('measured_steps')
+    UNION ALL
+    SELECT source_id, NULL AS step, min(wall_from_ns) - 1 AS from_ns
+    FROM measured_windows
+    GROUP BY source_id
+)
+
+SELECT
+    source_id,
+    step,
+    from_ns,
+    lead(from_ns, 1, 9223372036854775807) OVER (PARTITION BY source_id ORDER BY from_ns) AS to_ns
+FROM moments;

@@ -1,0 +1,126 @@
+-- Metrics of each measured step; `step_parts` has what its time consists of.
+-- One row: a step, on a device of an input file; on its host, in a run without a device.
+--
+-- run_id          the run
+-- source_id       the input file
+-- rank            rank of the process
+-- device          number of the device; null where the host is measured
+-- step            number of the step; null for time between steps, and where no steps were found
+-- start_ns        Unix time at which the host began the step, ns; null between steps
+-- dur_ns          its length on the host, ns; null between steps
+-- until_ns        Unix time of its end, or of the end of what it launched on the device if that is
+--                 later, ns; null between steps
+-- wall_ns         sum of its parts, ns
+-- busy_ns         of that, time in which the device, or the host without one, was busy, ns
+-- idle_ns         of that, time in which it idled between activities, ns
+-- activities      kernels, copies and sets, or operators of a host
+-- kernels         of those, kernels; null for a host
+-- launches        calls that launched these; null where no launch was recorded
+-- graph_launches  of those, launches of a recorded graph
+-- launch_call_ns  time that the host spent in these calls, ns
+-- short_kernels   kernels that took less time than their launch call, outside of graphs; null where
+--                 no launch was recorded
+WITH
+times AS (
+    SELECT
+        source_id,
+        rank,
+        device,
+        step,
+        sum(ns)::BIGINT AS wall_ns,
+        coalesce(sum(ns) FILTER (WHERE NOT is_idle), 0)::BIGINT AS busy_ns,
+        coalesce(sum(ns) FILTER (WHERE is_idle), 0)::BIGINT AS idle_ns
+    FROM step_parts
+    GROUP BY source_id, rank, device, step
+),
+
+counts AS (
+    SELECT
+        source_id,
+        device,
+        step,
+        count(*) AS activities,
+        count(*) FILTER (WHERE is_kernel) AS kernels,
+        count(*) FILTER (WHERE is_kernel AND NOT graph_launch AND dur_ns < launch_dur_ns)
+            AS short_kernels
+    FROM measured_activities
+    GROUP BY source_id, device, step
+),
+
+-- A call can launch several kernels.
+calls AS (
+    SELECT
+        source_id,
+        device,
+        step,
+        any_value(launch_dur_ns) AS dur_ns,
+        bool_or(graph_launch) AS is_graph
+    FROM measured_activities
+    WHERE is_kernel AND launch_id IS NOT NULL
+    GROUP BY source_id, device, step, launch_id
+),
+
+launched AS (
+    SELECT
+        source_id,
+        device,
+        step,
+        count(*) AS launches,
+        count(*) FILTER (WHERE is_graph) AS graph_launches,
+        sum(dur_ns)::BIGINT AS launch_call_ns
+    FROM calls
+    GROUP BY source_id, device, step
+),
+
+reached AS (
+    SELECT source_id, device, step, max(end_ns) AS end_ns
+    FROM activity_steps
+    WHERE is_measured
+    GROUP BY source_id, device, step
+),
+
+launching AS (
+    SELECT rank, count(launch_id) > 0 AS is_recorded FROM kernels GROUP BY rank
+)
+
+SELECT
+    times.source_id,
+    times.rank,
+    times.device,
+    times.step,
+    steps.start_ns,
+    steps.dur_ns,
+    greatest(steps.start_ns + steps.dur_ns, reached.end_ns) AS until_ns,
+    times.wall_ns,
+    times.busy_ns,
+    times.idle_ns,
+    coalesce(counts.activities, 0) AS activities,
+    if(measured.measure = 'device', coalesce(counts.kernels, 0), NULL) AS kernels,
+    if(launching.is_recorded, coalesce(launched.launches, 0), NULL) AS launches,
+    if(launching.is_recorded, coalesce(launched.graph_launches, 0), NULL) AS graph_launches,
+    if(launching.is_recorded, coalesce(launched.launch_call_ns, 0), NULL) AS launch_call_ns,
+    if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels
+FROM times
+INNER JOIN measured_windows AS measured
+    ON
+        times.source_id = measured.source_id
+        AND times.device IS NOT DISTINCT FROM measured.device
+LEFT JOIN measured_steps AS steps
+    ON times.source_id = steps.source_id AND times.step IS NOT DISTINCT FROM steps.step
+LEFT JOIN counts
+    ON
+        times.source_id = counts.source_id
+        AND times.device IS NOT DISTINCT FROM counts.device
+        AND times.step IS NOT DISTINCT FROM counts.step
+LEFT JOIN launched
+    ON
+        times.source_id = launched.source_id
+        AND times.device IS NOT DISTINCT FROM launched.device
+        AND times.step IS NOT DISTINCT FROM launched.step
+LEFT JOIN reached
+    ON
+        times.source_id = reached.source_id
+        AND times.device IS NOT DISTINCT FROM reached.device
+        AND times.step IS NOT DISTINCT FROM reached.step
+LEFT JOIN launching ON times.rank = launching.rank
+ORDER BY times.source_id, times.device, times.step;

@@ -1,0 +1,155 @@
+-- What the time of each step consists of. The parts of a step add up to its wall time, those of all
+-- steps to the wall time of the run.
+-- One row: a part of a step, on a device of an input file; on its host, in a run without a device.
+-- Each step has all parts; time between steps has only those that there are.
+--
+-- The measured steps are those of `measured_steps`. An activity belongs to the step around its
+-- launch. Idle time belongs to the step of the activity that ended it from that step's start on;
+-- before, and after the last activity, to the step in which the host was. A host's own time belongs
+-- to the step in which it passed.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- device     number of the device; null where the host is measured
+-- step       number of the step; null for time between steps, and where no steps were found
+-- part       `lead`, `tail`, `compute`, `communication`, `copy`, `generated`, `overlap`, or a cause
+--            of idle time, as in `parts`
+-- is_idle    whether the device, or the host without one, had nothing to do; null for `lead` and
+--            `tail`
+-- ordinal    order in which to show the parts, from 1
+-- ns         time, ns; an overlap is negative, which makes it a part
+WITH
+first_activities AS (
+    SELECT source_id, device, arg_min(step, (start_ns, event_id)) AS step
+    FROM activity_steps
+    WHERE is_measured
+    GROUP BY source_id, device
+),
+
+idle AS (
+    SELECT
+        gap.source_id,
+        gap.device,
+        gap.cause AS part,
+        gap.start_ns AS from_ns,
+        gap.start_ns + gap.dur_ns AS to_ns,
+        next.step
+    FROM bubbles AS gap
+    INNER JOIN activity_steps AS next ON gap.after_id = next.event_id
+    INNER JOIN measured_windows AS measured
+        ON
+            gap.source_id = measured.source_id
+            AND gap.device IS NOT DISTINCT FROM measured.device
+            AND gap.start_ns >= measured.from_ns
+            AND gap.start_ns + gap.dur_ns <= measured.to_ns
+    UNION ALL
+    SELECT
+        measured.source_id,
+        measured.device,
+        'lead' AS part,
+        measured.wall_from_ns AS from_ns,
+        measured.from_ns AS to_ns,
+        first_activities.step
+    FROM measured_windows AS measured
+    LEFT JOIN first_activities
+        ON
+            measured.source_id = first_activities.source_id
+            AND measured.device IS NOT DISTINCT FROM first_activities.device
+    WHERE measured.measure = 'device'
+    UNION ALL
+    SELECT
+        source_id,
+        device,
+        'tail' AS part,
+        to_ns AS from_ns,
+        wall_to_ns AS to_ns,
+        NULL AS step
+    FROM measured_windows
+    WHERE measure = 'device'
+),
+
+-- From `own_ns` on the time belongs to `step`.
+owned AS (
+    SELECT
+        idle.*,
+        coalesce(
+            greatest(idle.from_ns, least(idle.to_ns, steps.start_ns)), idle.to_ns
+        ) AS own_ns
+    FROM idle
+    LEFT JOIN measured_steps AS steps
+        ON idle.source_id = steps.source_id AND idle.step = steps.step
+),
+
+-- Every part of every step, so that means over steps are right.
+none AS (
+    SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
+    FROM measured_windows AS measured
+    INNER JOIN measured_steps AS steps ON measured.source_id = steps.source_id
+    INNER JOIN step_part_list AS listed
+        ON if(measured.measure = 'device', listed.of_device, listed.of_host)
+),
+
+found AS (
+    SELECT source_id, device, step, class AS part, inside_ns AS ns
+    FROM measured_activities
+    WHERE measure = 'device'
+    UNION ALL
+    SELECT source_id, device, step, 'overlap' AS part, covered_ns - inside_ns AS ns
+    FROM measured_activities
+    WHERE measure = 'device'
+    UNION ALL
+    SELECT source_id, device, step, part, to_ns - own_ns AS ns
+    FROM owned
+    WHERE to_ns > own_ns
+    UNION ALL
+    SELECT
+        owned.source_id,
+        owned.device,
+        stretch.step,
+        owned.part,
+        least(owned.own_ns, stretch.to_ns) - greatest(owned.from_ns, stretch.from_ns) AS ns
+    FROM owned
+    INNER JOIN step_stretches AS stretch
+        ON
+            owned.source_id = stretch.source_id
+            AND owned.from_ns < stretch.to_ns
+            AND owned.own_ns > stretch.from_ns
+    WHERE owned.own_ns > owned.from_ns
+    UNION ALL
+    SELECT
+        source_id,
+        NULL AS device,
+        step,
+        part,
+        if(part = 'compute', operators, 1) * dur_ns AS ns
+    FROM host_stretches
+    UNION ALL
+    SELECT source_id, NULL AS device, step, 'overlap' AS part, (1 - operators) * dur_ns AS ns
+    FROM host_stretches
+    WHERE part = 'compute'
+    UNION ALL
+    FROM none
+)
+
+SELECT
+    found.source_id,
+    sources.rank,
+    found.device,
+    found.step,
+    found.part,
+    listed.is_idle,
+    listed.ordinal,
+    sum(found.ns)::BIGINT AS ns
+FROM found
+INNER JOIN staged_sources AS sources ON found.source_id = sources.source_id
+INNER JOIN step_part_list AS listed ON found.part = listed.part
+GROUP BY
+    found.source_id,
+    sources.rank,
+    found.device,
+    found.step,
+    found.part,
+    listed.is_idle,
+    listed.ordinal
+ORDER BY found.source_id, found.device, found.step, listed.ordinal;

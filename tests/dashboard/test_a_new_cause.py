@@ -1,0 +1,84 @@
+"""A cause of idle time is added in one place, and shows everywhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+import ingest
+from ingest import sql
+from ingest.sql import loader
+from tests.builders.diff_traces import Call, trace
+from tests.conftest import Traces
+
+RULE = """,
+    {
+        'part': 'logging',
+        'label': 'idle: logging',
+        'of_device': TRUE,
+        'of_host': TRUE,
+        'is_idle': TRUE,
+        'text': 'As host, and the host wrote a log.',
+        'remedy': 'Log less.',
+        'applies': is_late AND is_waiting IS NOT TRUE
+    },
+    {
+        'part': 'sync',"""
+
+
+@pytest.fixture
+def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All SQL, with one more cause after `host`."""
+    rules = sql.files()["step_part_rules"]
+    body = rules.body.replace(
+        """,
+    {
+        'part': 'sync',""",
+        RULE,
+    )
+    assert body != rules.body
+    files = {**sql.files(), rules.name: replace(rules, body=body)}
+    for module in (sql, loader):
+        monkeypatch.setattr(module, "files", lambda: files)
+    sql.parts.cache_clear()
+    yield
+    sql.parts.cache_clear()
+
+
+def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Traces, app) -> None:
+    late = [
+        Call("aten::mm", (10, 20), "gemm", (50, 100)),
+        Call("aten::add", (400, 20), "add_kernel", (430, 50)),  # after a bubble of 280
+    ]
+    later = [late[0], Call("aten::add", (500, 20), "add_kernel", (530, 50))]
+    runs = [
+        traces.store.add(traces.write(trace(calls, step_us, 2), name)).run_id
+        for name, calls, step_us in (("base", late, 1000), ("other", later, 950))
+    ]
+    with ingest.connect(traces.store.path) as connection:
+        causes = connection.sql("SELECT DISTINCT cause FROM bubble_causes").fetchall()
+        parts = connection.sql(
+            f"SELECT ns FROM run_parts WHERE run_id = '{runs[0]}' AND part = 'logging'"
+        ).fetchall()
+        changes = connection.sql(
+            f"SELECT figure, change, part FROM run_diff('{runs[0]}', '{runs[1]}') WHERE change <> 0"
+        ).fetchall()
+        wrong = connection.sql(
+            """
+            SELECT totals.run_id FROM run_totals AS totals
+            INNER JOIN (SELECT run_id, sum(ns) AS wall_ns FROM step_parts GROUP BY run_id) AS parts
+                ON totals.run_id = parts.run_id
+            WHERE totals.wall_ns <> parts.wall_ns
+            """
+        ).fetchall()
+    assert causes == [("logging",)]
+    # In each step 280 µs, and between the two 570 from the last kernel to the next step's first.
+    assert parts == [((2 * 280_000 + 570_000) // 2,)]
+    by_figure = {figure: change for figure, change, is_part in changes if is_part}
+    [wall] = (change for figure, change, _ in changes if figure == "wall")
+    assert set(by_figure) == {"bubble_logging", "tail"}
+    assert sum(by_figure.values()) == wall
+    assert wrong == []
+    page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")
+    assert list(page.dataframe[0].value["cause"]) == ["logging"]
+    assert any("the host wrote a log" in caption.value for caption in page.caption)

@@ -1,0 +1,144 @@
+"""The parts of each step from the raw events of a trace, in plain Python: no code of the product.
+
+Causes of idle time are not told apart: their time is `idle`.
+"""
+
+import re
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import Any
+
+from tests.ingest.sql.runs.figures_in_python import (
+    COPY,
+    HOST,
+    KERNEL,
+    LAUNCH,
+    OP,
+    Event,
+    Interval,
+    class_of,
+    length,
+    merged,
+    outermost,
+    window_of,
+)
+
+Parts = dict[int | None, Counter[str]]
+
+
+class Steps:
+    """The steps of a trace: calls of an annotation or module `name`, or None for the recording."""
+
+    def __init__(self, events: list[Event], name: str | None) -> None:
+        self.is_whole = name is None
+        kinds = {"user_annotation", "python_function"} | OP
+        called = sorted(
+            (e["start"], e["end"], e["name"])
+            for e in events
+            if e["cat"] in kinds and name in (e["name"], re.sub(r"[ #_:.-]*\d+$", "", e["name"]))
+        )
+        self.numbered = {
+            int(text.rpartition("#")[2]) if name == "ProfilerStep" else place: (start, end)
+            for place, (start, end, text) in enumerate(called)
+        }
+        inside = [e for e in events if e["cat"] in HOST | KERNEL | COPY]
+        recording = (min(e["start"] for e in inside), max(e["end"] for e in inside))
+        self.windows = [recording] if self.is_whole else list(self.numbered.values())
+
+    def at(self, time: int) -> int | None:
+        """The innermost step at this time."""
+        around = [(s, -e, n) for n, (s, e) in self.numbered.items() if s <= time < e]
+        return max(around)[2] if around else None
+
+    def divide(self, since: int, until: int) -> list[tuple[int | None, int]]:
+        """The host's time between, by step."""
+        edges = {time for window in self.numbered.values() for time in window}
+        times = sorted({since, until} | {time for time in edges if since < time < until})
+        return [(self.at(s), e - s) for s, e in pairwise(times)]
+
+
+def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
+    """The parts of each step of each device; under None those of the host without a device."""
+    steps = Steps(events, step_name)
+    device = [e for e in events if e["cat"] in KERNEL | COPY]
+    if not device:
+        return {None: _host(events, steps)}
+    calls: dict[int, Event] = {}
+    for event in events:
+        correlation = (event.get("args") or {}).get("correlation")
+        if event["cat"] in LAUNCH and correlation:
+            calls.setdefault(correlation, event)
+    groups: dict[int, list[Event]] = defaultdict(list)
+    for event in device:
+        arguments = event.get("args") or {}
+        event["asked"] = calls.get(arguments.get("correlation"), event)["start"]
+        groups[int(arguments.get("device", event["pid"]))].append(event)
+    return {number: _device(group, steps) for number, group in groups.items()}
+
+
+def _device(activities: list[Event], steps: Steps) -> Parts:
+    found: Parts = defaultdict(Counter)
+    ours = [e for e in activities if steps.is_whole or steps.at(e["asked"]) is not None]
+    window, wall = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
+    activities = sorted(activities, key=lambda e: e["start"])
+    reached = None
+    for event in activities:
+        step = steps.at(event["asked"])
+        inside = length([(event["start"], event["end"])], window)
+        covered = length([(max(event["start"], reached or event["start"]), event["end"])], window)
+        found[step][class_of(event)] += inside
+        found[step]["overlap"] += covered - inside
+        if reached is not None and reached < event["start"]:
+            _idle(found, "idle", (reached, event["start"]), window, step, steps)
+        reached = max(reached or event["end"], event["end"])
+    first = next((steps.at(e["asked"]) for e in activities if e in ours), None)
+    _idle(found, "lead", (wall[0], window[0]), wall, first, steps)
+    _idle(found, "tail", (window[1], wall[1]), wall, None, steps)
+    return found
+
+
+def _idle(
+    found: Parts, part: str, gap: Interval, window: Interval, step: int | None, steps: Steps
+) -> None:
+    """Counts a gap in the window: from the start of `step` on its own, the host's step before."""
+    since, until = gap
+    if since < window[0] or until > window[1]:
+        return
+    own = until if step is None else min(max(since, steps.numbered[step][0]), until)
+    found[step][part] += until - own
+    for host_step, time in steps.divide(since, own):
+        found[host_step][part] += time
+
+
+def _host(events: list[Event], steps: Steps) -> Parts:
+    found: Parts = defaultdict(Counter)
+    layers = outermost(events)
+    spans = {layer: [(e["start"], e["end"]) for e in members] for layer, members in layers.items()}
+    ours = [
+        (s, e)
+        for members in spans.values()
+        for s, e in members
+        if steps.is_whole or steps.at(s) is not None
+    ]
+    window, wall = window_of(ours, steps.windows)
+    edges = {time for pair in steps.numbered.values() for time in pair} | {*wall}
+    times = sorted(time for time in edges if wall[0] <= time <= wall[1])
+    work, busy = merged(spans["work"]), merged(spans["work"] + spans["generated"])
+    for stretch in pairwise(times):
+        into = found[steps.at(stretch[0])]
+        inner = max(stretch[0], window[0]), min(stretch[1], window[1])
+        into["lead"] += length([(wall[0], window[0])], stretch)
+        into["tail"] += length([(window[1], wall[1])], stretch)
+        into["compute"] += length(spans["work"], inner)
+        into["overlap"] += length(work, inner) - length(spans["work"], inner)
+        into["generated"] += length(busy, inner) - length(work, inner)
+        into["idle"] += max(inner[1] - inner[0], 0) - length(busy, inner)
+    return found
+
+
+def nonzero(found: dict[Any, Counter[str]]) -> dict[Any, dict[str, int]]:
+    """Without parts of 0."""
+    kept = {
+        step: {part: ns for part, ns in by_part.items() if ns} for step, by_part in found.items()
+    }
+    return {step: by_part for step, by_part in kept.items() if by_part}

@@ -1,0 +1,195 @@
+"""What the time of each step consists of: against plain Python, and small traces for each rule."""
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+from tests.builders.events import Event, host, kernel
+from tests.conftest import Traces
+from tests.ingest.sql.runs import figures_in_python
+from tests.ingest.sql.runs.test_run_metrics import SAMPLES
+from tests.ingest.sql.steps import parts_in_python
+from tests.ingest.sql.steps.test_steps import launched, step
+from tests.samples import COMPILED, EAGER, Samples
+
+Found = dict[int | None, dict[int | None, Counter[str]]]
+
+
+@pytest.fixture(scope="module")
+def compared(sampled: Samples) -> Path:
+    return sampled.store(EAGER, f"{COMPILED}-rank0")
+
+
+def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Found:
+    """Device → step → part → ns, with one part `idle`."""
+    found: Found = defaultdict(lambda: defaultdict(Counter))
+    for device, number, part, ns in connection.sql(
+        f"SELECT device, step, if(is_idle, 'idle', part), ns FROM step_parts {condition}"
+    ).fetchall():
+        found[device][number][part] += ns
+    return found
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_parts_of_a_sample_are_exact(
+    name: str, sampled: Samples, sample_store: Path, compared: Path
+) -> None:
+    [path] = sampled.files(name)
+    with ingest.connect(compared if path.parent.name == "compile" else sample_store) as connection:
+        condition = f"WHERE run_id = (SELECT run_id FROM sources WHERE path = '{path}')"
+        found = found_in(connection, condition)
+    expected = parts_in_python.parts(figures_in_python.read(path), SAMPLES[name][2])
+    assert {device: parts_in_python.nonzero(parts) for device, parts in found.items()} == {
+        device: parts_in_python.nonzero(parts) for device, parts in expected.items()
+    }
+
+
+def test_parts_add_up_to_the_run(sample_store: Path) -> None:
+    with ingest.connect(sample_store) as connection:
+        wrong = connection.sql(
+            """
+            SELECT totals.run_id, totals.wall_ns, parts.wall_ns
+            FROM run_totals AS totals
+            INNER JOIN (
+                SELECT run_id, rank, device, sum(ns) AS wall_ns FROM step_parts GROUP BY ALL
+            ) AS parts
+                ON totals.run_id = parts.run_id
+                AND totals.rank = parts.rank
+                AND totals.device IS NOT DISTINCT FROM parts.device
+            WHERE totals.wall_ns <> parts.wall_ns
+            """
+        ).fetchall()
+        metrics = connection.sql(
+            """
+            SELECT metrics.run_id FROM run_metrics AS metrics
+            INNER JOIN (
+                SELECT
+                    run_id, rank, device,
+                    sum(ns) AS wall_ns,
+                    sum(ns) FILTER (WHERE is_idle) AS bubble_ns,
+                    sum(ns) FILTER (WHERE part = 'compute') AS compute_ns,
+                    -sum(ns) FILTER (WHERE part = 'overlap') AS overlap_ns
+                FROM run_parts GROUP BY ALL
+            ) AS parts
+                ON metrics.run_id = parts.run_id
+                AND metrics.rank = parts.rank
+                AND metrics.device IS NOT DISTINCT FROM parts.device
+            WHERE (metrics.wall_ns, metrics.bubble_ns, metrics.compute_ns, metrics.overlap_ns)
+                <> (parts.wall_ns, parts.bubble_ns, parts.compute_ns, parts.overlap_ns)
+            """
+        ).fetchall()
+    assert (wrong, metrics) == ([], [])
+
+
+def parts_of(traces: Traces, *events: Event) -> dict[int | None, dict[str, int]]:
+    """Step → part → µs, of one device."""
+    [parts] = found_in(traces.add(list(events))).values()
+    return {
+        number: {part: ns // 1000 for part, ns in by_part.items()}
+        for number, by_part in parts_in_python.nonzero(parts).items()
+    }
+
+
+def test_a_gap_is_divided_where_a_step_begins(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        step(0, 0, 100),
+        step(1, 100, 100),
+        *launched("first", 10, 20, 30),
+        *launched("second", 120, 140, 10),
+    )
+    assert found == {
+        0: {"lead": 20, "compute": 30, "idle": 50},
+        1: {"idle": 40, "compute": 10, "tail": 50},
+    }
+
+
+def test_a_gap_of_work_launched_ahead_belongs_to_its_step(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        step(0, 0, 30),
+        step(1, 30, 20),
+        *launched("first", 10, 60, 10),
+        *launched("second", 40, 75, 10),
+    )
+    assert found == {0: {"lead": 60, "compute": 10}, 1: {"idle": 5, "compute": 10}}
+
+
+def test_time_between_steps_belongs_to_none(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        *(host(f"denoise {n}", "user_annotation", 100 * n, 60) for n in range(2)),
+        *launched("first", 10, 20, 30),
+        *launched("between", 70, 75, 5),
+        *launched("second", 110, 120, 30),
+    )
+    assert found == {
+        0: {"lead": 20, "compute": 30, "idle": 10},
+        None: {"idle": 15 + 20, "compute": 5},
+        1: {"idle": 20, "compute": 30, "tail": 10},
+    }
+
+
+def test_a_step_without_work_has_the_time_that_passed_in_it(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        step(0, 0, 100),
+        step(1, 100, 50),
+        step(2, 150, 50),
+        *launched("first", 10, 20, 30),
+        *launched("last", 160, 170, 30),
+    )
+    assert found == {
+        0: {"lead": 20, "compute": 30, "idle": 50},
+        1: {"idle": 50},
+        2: {"idle": 20, "compute": 30},
+    }
+
+
+def test_overlap_counts_for_the_later_step(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        step(0, 0, 50),
+        step(1, 50, 50),
+        *launched("first", 10, 20, 50),
+        host("cudaLaunchKernel", "cuda_runtime", 55, 1, {"correlation": 55}),
+        kernel("second", 60, 40, stream=9, correlation=55),
+    )
+    assert found == {0: {"lead": 20, "compute": 50}, 1: {"compute": 40, "overlap": -10}}
+
+
+def test_every_step_has_every_part(traces: Traces) -> None:
+    connection = traces.add([step(0, 0, 50), step(1, 50, 50), *launched("first", 10, 20, 5)])
+    [(least, most)] = connection.sql(
+        """
+        SELECT min(rows), max(rows)
+        FROM (SELECT count(*) AS rows FROM step_parts GROUP BY step)
+        """
+    ).fetchall()
+    [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE of_device").fetchall()
+    assert least == most == of_device
+
+
+def test_metrics_of_steps(traces: Traces) -> None:
+    connection = traces.add(
+        [
+            step(0, 0, 100),
+            step(1, 100, 100),
+            *launched("first", 10, 20, 30),
+            *launched("second", 120, 140, 80),
+        ]
+    )
+    start = connection.sql("SELECT min(start_ns) FROM measured_steps").fetchall()[0][0]
+    assert connection.sql(
+        """
+        SELECT step, start_ns, dur_ns, until_ns, wall_ns, busy_ns, idle_ns, kernels, launches,
+            launch_call_ns
+        FROM step_metrics ORDER BY step
+        """
+    ).fetchall() == [
+        (0, start, 100_000, start + 100_000, 100_000, 30_000, 50_000, 1, 1, 1_000),
+        (1, start + 100_000, 100_000, start + 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
+    ]

@@ -9,7 +9,7 @@
 -- measure     device: time of device activities; host: time of operators on the host, where either
 --             of the runs has no device
 -- steps       steps over which the metrics are divided
--- steps_from  how the steps were found, as in `measured_steps`; run for a whole recording
+-- steps_from  how the steps were found, as in `steps`; run for a whole recording
 CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
     WITH
     chosen AS (

@@ -7,9 +7,9 @@
 -- rank        rank of the process
 -- device      number of the device; null where the run has none
 -- measure     device or host, as in `compared_runs`
--- steps_from  how the steps were found, as in `measured_steps`; run for a whole recording
+-- steps_from  how the steps were found, as in `steps`; run for a whole recording
 -- number      place among the side's steps, in time, from 1
--- step        number of the step as in `measured_steps`; null for a whole recording
+-- step        number of the step as in `steps`; null for a whole recording
 -- start_ns    Unix time at which it began, ns
 -- dur_ns      its length, ns
 -- until_ns    Unix time of its end, or of the end of what it launched on the device if that is

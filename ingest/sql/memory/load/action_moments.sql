@@ -6,6 +6,6 @@ WHERE
     time_ns IS NOT NULL
     AND (
         source_id IN (SELECT marks.source_id FROM staged_marks AS marks)
-        OR (SELECT count(*) FROM steps) > 0
+        OR (SELECT count(*) FROM profiler_steps) > 0
     )
 GROUP BY source_id, device, time_ns;

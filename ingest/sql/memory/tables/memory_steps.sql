@@ -31,7 +31,7 @@ profiled AS (
         max(steps.start_ns + steps.dur_ns) AS end_ns,
         'profiler' AS origin
     FROM devices
-    INNER JOIN steps
+    INNER JOIN profiler_steps AS steps
         ON
             devices.rank = steps.rank
             AND devices.first_ns <= steps.start_ns + steps.dur_ns

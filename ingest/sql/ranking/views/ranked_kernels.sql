@@ -11,6 +11,7 @@
 -- kernel    name of the kernel, copy or set
 -- class     compute, communication or copy
 -- dur_ns    its length, ns
+-- step      step in which it was launched
 SELECT
     kernels.run_id,
     levels.level,
@@ -28,6 +29,7 @@ SELECT
         AS owner_id,
     kernels.name AS kernel,
     kernels.class,
-    kernels.dur_ns
+    kernels.dur_ns,
+    kernels.step
 FROM kernels
 CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level);

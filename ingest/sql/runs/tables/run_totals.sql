@@ -3,7 +3,7 @@
 -- One row: a device of a rank; in a run without a device, a rank, whose host is measured instead.
 -- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
--- The measured steps are those of `measured_steps`, and their times are sums of `step_parts`, which
+-- The measured steps are those of `steps`, and their times are sums of `step_parts`, which
 -- has the causes of idle time too. A device's window goes from the start of the first activity that
 -- the steps launched to the end of the last; what ran in it counts as far as it lies in it. Always:
 -- wall = lead + span + tail; span = busy + bubble; busy = compute + communication + copy +
@@ -16,7 +16,7 @@
 -- device                    number of the device; null where the host is measured
 -- measure                   device, or host in a run without device activities
 -- steps                     number of steps; 1 where none were found
--- steps_from                how they were found, as in `measured_steps`; run where they were not
+-- steps_from                how they were found, as in `steps`; run where they were not
 -- step_name                 what a step is, as there
 -- wall_ns                   from the first step's start to the last one's end, or to the end of
 --                           what they launched if that is later, ns

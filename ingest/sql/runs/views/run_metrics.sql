@@ -10,7 +10,7 @@
 -- measure                   device, or host in a run without device activities
 -- steps                     steps by which the figures are divided; 1 where none were found
 -- steps_from                how they were found: ProfilerStep, annotation, module; run: not at all
--- step_name                 what a step is, as in `measured_steps`
+-- step_name                 what a step is, as in `steps`
 -- slowest                   whether it has the longest wall time of the run
 -- slowest_of_rank           whether it has the longest of its rank
 -- wall_ns                   from the first step's start to the last one's end, or to the end of

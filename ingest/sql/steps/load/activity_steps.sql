@@ -1,9 +1,8 @@
--- Device activities, or in a run without a device what its host did, with their measured steps.
+-- Device activities, or in a run without a device what its host did, with their steps.
 -- One row: a device activity, or a row of `host_activities`.
 -- Materialised: several relations read it.
 --
--- An activity has the innermost step around its launch; without a launch, around its start.
--- `is_measured` is true inside of a step, and everywhere where the whole recording is measured.
+-- `is_measured` is true in a step, and everywhere where the whole recording is measured.
 -- `reached_ns` is the latest end of the activities that began before it on the device.
 WITH
 activities AS (
@@ -14,37 +13,34 @@ activities AS (
         event_id,
         start_ns,
         start_ns + dur_ns AS end_ns,
-        coalesce(launch_ns, start_ns) AS asked_ns,
         class,
         kind = 'kernel' AS is_kernel,
         launch_id,
         launch_dur_ns,
-        graph_launch
+        graph_launch,
+        step
     FROM kernels
     UNION ALL BY NAME
     SELECT
-        source_id,
-        rank,
-        device,
-        event_id,
-        start_ns,
-        start_ns + dur_ns AS end_ns,
-        start_ns AS asked_ns,
-        if(kind = 'operator', 'compute', NULL) AS class
-    FROM host_activities
+        activity.source_id,
+        activity.rank,
+        activity.device,
+        activity.event_id,
+        activity.start_ns,
+        activity.start_ns + activity.dur_ns AS end_ns,
+        if(activity.kind = 'operator', 'compute', NULL) AS class,
+        event_steps.step
+    FROM host_activities AS activity
+    LEFT JOIN event_steps ON activity.event_id = event_steps.event_id
 )
 
 SELECT
-    activity.*,
-    max(activity.end_ns) OVER (
-        PARTITION BY activity.source_id, activity.device ORDER BY activity.start_ns, event_id
+    activities.*,
+    max(end_ns) OVER (
+        PARTITION BY source_id, device ORDER BY start_ns, event_id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns,
-    moment.step,
-    coalesce(moment.inside, FALSE)
-    OR activity.source_id IN (
-        SELECT whole.source_id FROM measured_steps AS whole WHERE whole.steps_from = 'run'
-    ) AS is_measured
-FROM activities AS activity
-ASOF LEFT JOIN step_moments('measured_steps') AS moment
-    ON activity.source_id = moment.source_id AND activity.asked_ns >= moment.from_ns;
+    step IS NOT NULL
+    OR source_id IN (SELECT whole.source_id FROM steps AS whole WHERE whole.steps_from = 'run')
+        AS is_measured
+FROM activities;

@@ -9,7 +9,7 @@ edges AS (
     SELECT source_id, start_ns + dur_ns AS edge_ns, kind, -1 AS change FROM host_activities
     UNION ALL
     SELECT source_id, from_ns AS edge_ns, NULL AS kind, 0 AS change
-    FROM step_moments('measured_steps')
+    FROM step_moments('steps')
     UNION ALL
     SELECT
         source_id,
@@ -57,6 +57,6 @@ INNER JOIN measured_windows AS measured
         running.source_id = measured.source_id
         AND running.start_ns >= measured.wall_from_ns
         AND running.end_ns <= measured.wall_to_ns
-ASOF LEFT JOIN step_moments('measured_steps') AS moment
+ASOF LEFT JOIN step_moments('steps') AS moment
     ON running.source_id = moment.source_id AND running.start_ns >= moment.from_ns
 WHERE measured.measure = 'host';

@@ -2,7 +2,7 @@
 -- One row: a stretch of time in one step of an input file; `step` is null between steps.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH moments AS (
-    SELECT source_id, step, from_ns FROM step_moments('measured_steps')
+    SELECT source_id, step, from_ns FROM step_moments('steps')
     UNION ALL
     SELECT source_id, NULL AS step, min(wall_from_ns) - 1 AS from_ns
     FROM measured_windows

@@ -11,7 +11,7 @@
 -- rank          rank of the process
 -- device        number of the device; null where the host is measured
 -- measure       device, or host in a run without device activities
--- steps_from    how the steps were found, as in `measured_steps`
+-- steps_from    how the steps were found, as in `steps`
 -- step_name     what a step is, as there
 -- steps         number of steps
 -- wall_from_ns  Unix time at which the wall time begins, ns
@@ -35,7 +35,7 @@ recordings AS (
         count(*) AS steps,
         min(start_ns) AS from_ns,
         max(start_ns + dur_ns) AS to_ns
-    FROM measured_steps
+    FROM steps
     GROUP BY source_id, rank, steps_from
 ),
 
@@ -43,7 +43,7 @@ rank_devices AS (
     SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
     UNION ALL
     SELECT DISTINCT rank, NULL AS device, 'host' AS measure
-    FROM measured_steps
+    FROM steps
     WHERE NOT EXISTS (FROM kernels)
 )
 

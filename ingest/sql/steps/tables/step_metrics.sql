@@ -105,7 +105,7 @@ INNER JOIN measured_windows AS measured
     ON
         times.source_id = measured.source_id
         AND times.device IS NOT DISTINCT FROM measured.device
-LEFT JOIN measured_steps AS steps
+LEFT JOIN steps AS steps
     ON times.source_id = steps.source_id AND times.step IS NOT DISTINCT FROM steps.step
 LEFT JOIN counts
     ON

@@ -3,7 +3,7 @@
 -- One row: a part of a step, on a device of an input file; on its host, in a run without a device.
 -- Each step has all parts; time between steps has only those that there are.
 --
--- The measured steps are those of `measured_steps`. An activity belongs to the step around its
+-- The measured steps are those of `steps`. An activity belongs to the step around its
 -- launch. Idle time belongs to the step of the activity that ended it from that step's start on;
 -- before, and after the last activity, to the step in which the host was. A host's own time belongs
 -- to the step in which it passed.
@@ -77,7 +77,7 @@ owned AS (
             greatest(idle.from_ns, least(idle.to_ns, steps.start_ns)), idle.to_ns
         ) AS own_ns
     FROM idle
-    LEFT JOIN measured_steps AS steps
+    LEFT JOIN steps AS steps
         ON idle.source_id = steps.source_id AND idle.step = steps.step
 ),
 
@@ -85,7 +85,7 @@ owned AS (
 none AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
     FROM measured_windows AS measured
-    INNER JOIN measured_steps AS steps ON measured.source_id = steps.source_id
+    INNER JOIN steps AS steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
         ON if(measured.measure = 'device', listed.of_device, listed.of_host)
 ),

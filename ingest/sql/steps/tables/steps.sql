@@ -1,23 +1,123 @@
--- Steps of the profiler's schedule.
--- One row: a `ProfilerStep#N` range of one input file.
+-- The steps of a run. Its metrics are divided by their number, so that runs of different lengths
+-- compare.
+-- One row: a step of an input file; where no steps were found, its whole recording.
 -- Materialised: several relations read it.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- step       the number N
--- start_ns   Unix time at which the step began, ns
--- dur_ns     its length on the host, ns
-SELECT
-    source_id,
-    any_value(rank) AS rank,
-    step,
-    min(start_ns) AS start_ns,
-    (max(end_ns) - min(start_ns))::BIGINT AS dur_ns
-FROM (
-    SELECT *, try_cast(regexp_extract(name, '^ProfilerStep#([0-9]+)', 1) AS BIGINT) AS step
+-- The profiler's own steps (`ProfilerStep#N`) go first. Without them, what repeats stands for a
+-- step: an annotation of the user's, by its name without a number at the end, else an outermost
+-- nn.Module. It does so when it is called at least twice, no two calls share time, on no thread,
+-- and they fill at least half of the time from the first's start to the last's end; of several such
+-- the one that takes the most time. A marker of a benchmark is no step. A rank's files all count by
+-- the best kind that one of them has.
+--
+-- run_id      the run
+-- source_id   the input file
+-- rank        rank of the process
+-- step        number of the step: the profiler's, else from 0; null for a whole recording
+-- start_ns    Unix time at which it began, ns
+-- dur_ns      its length, ns
+-- steps_from  ProfilerStep, annotation, module; or run for a whole recording
+-- step_name   what repeated: `ProfilerStep`, the annotation, or the module; null for a recording
+WITH
+without_steps AS (
+    SELECT source_id FROM staged_sources ANTI JOIN profiler_steps USING (source_id)
+),
+
+module_calls AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            PARTITION BY lane ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS reached_ns
+    FROM modules
+    WHERE source_id IN (FROM without_steps)
+),
+
+calls AS (
+    SELECT
+        'annotation' AS steps_from,
+        source_id,
+        regexp_replace(name, '[ #_:.-]*[0-9]+$', '') AS name,
+        start_ns,
+        end_ns
     FROM complete
-    WHERE category IN ('user_annotation', 'cpu_op') AND name LIKE 'ProfilerStep#%'
+    WHERE
+        category = 'user_annotation'
+        AND NOT is_torch_label(name)
+        AND NOT is_benchmark_marker(name)
+        AND source_id IN (FROM without_steps)
+    UNION ALL
+    SELECT 'module' AS steps_from, source_id, name, start_ns, end_ns
+    FROM module_calls
+    WHERE reached_ns IS NULL OR start_ns >= reached_ns
+),
+
+ordered AS (
+    SELECT
+        *,
+        coalesce(
+            start_ns >= lag(end_ns) OVER (
+                PARTITION BY steps_from, source_id, name ORDER BY start_ns, end_ns
+            ),
+            TRUE
+        ) AS follows
+    FROM calls
+),
+
+repeated AS (
+    SELECT
+        steps_from,
+        source_id,
+        name,
+        row_number() OVER (
+            PARTITION BY source_id ORDER BY steps_from, sum(end_ns - start_ns) DESC, min(start_ns)
+        ) AS choice
+    FROM ordered
+    GROUP BY steps_from, source_id, name
+    HAVING
+        count(*) > 1
+        AND bool_and(follows)
+        AND 2 * sum(end_ns - start_ns) >= max(end_ns) - min(start_ns)
+),
+
+found AS (
+    SELECT source_id, step, start_ns, dur_ns, 'ProfilerStep' AS steps_from, steps_from AS step_name
+    FROM profiler_steps
+    UNION ALL
+    SELECT
+        source_id,
+        row_number() OVER (PARTITION BY source_id ORDER BY calls.start_ns) - 1 AS step,
+        calls.start_ns,
+        calls.end_ns - calls.start_ns AS dur_ns,
+        steps_from,
+        name AS step_name
+    FROM repeated
+    INNER JOIN calls USING (steps_from, source_id, name)
+    WHERE repeated.choice = 1
+    UNION ALL
+    SELECT
+        source_id,
+        NULL AS step,
+        min(start_ns) AS start_ns,
+        max(end_ns) - min(start_ns) AS dur_ns,
+        'run' AS steps_from,
+        NULL AS step_name
+    FROM complete
+    WHERE side <> 'annotation'
+    GROUP BY source_id
+),
+
+ranked AS (
+    SELECT
+        found.source_id,
+        sources.rank,
+        found.* EXCLUDE (source_id),
+        list_position(['ProfilerStep', 'annotation', 'module', 'run'], found.steps_from) AS kind
+    FROM found
+    INNER JOIN staged_sources AS sources ON found.source_id = sources.source_id
 )
-WHERE step IS NOT NULL
-GROUP BY source_id, step;
+
+SELECT * EXCLUDE (kind)
+FROM ranked
+QUALIFY kind = min(kind) OVER (PARTITION BY rank)
+ORDER BY source_id, start_ns;

@@ -13,6 +13,7 @@
 -- host_frame     Python frame that filled most of it; null when the trace has no stacks
 -- wait           for cause `sync`, the operator or call in which the host was waiting
 -- wait_frame     innermost line of Python around that; null when the trace has no stacks
+-- step           step of the activity that ended it
 SELECT
     gap.run_id,
     gap.rank,
@@ -25,7 +26,8 @@ SELECT
     gap.host_op,
     gap.host_frame,
     gap.wait,
-    gap.wait_frame
+    gap.wait_frame,
+    gap.step
 FROM bubbles AS gap
 INNER JOIN measured_windows AS measured
     ON

@@ -219,7 +219,7 @@ def differences_of_no_rank(connection: duckdb.DuckDBPyConnection) -> list[Any]:
 def steps_found(traces: Traces, *events: Event) -> list[tuple[Any, ...]]:
     connection = traces.add(list(events))
     return connection.sql(
-        "SELECT steps_from, step_name, step, start_ns, dur_ns FROM measured_steps ORDER BY start_ns"
+        "SELECT steps_from, step_name, step, start_ns, dur_ns FROM steps ORDER BY start_ns"
     ).fetchall()
 
 

@@ -182,7 +182,7 @@ def test_metrics_of_steps(traces: Traces) -> None:
             *launched("second", 120, 140, 80),
         ]
     )
-    start = connection.sql("SELECT min(start_ns) FROM measured_steps").fetchall()[0][0]
+    start = connection.sql("SELECT min(start_ns) FROM steps").fetchall()[0][0]
     assert connection.sql(
         """
         SELECT step, start_ns, dur_ns, until_ns, wall_ns, busy_ns, idle_ns, kernels, launches,

@@ -106,5 +106,5 @@ def test_a_benchmarks_marker_is_no_step(traces: Traces) -> None:
             host("denoise", "user_annotation", 15, 10),
         ]
     )
-    rows = connection.sql("SELECT DISTINCT steps_from, step_name FROM measured_steps").fetchall()
+    rows = connection.sql("SELECT DISTINCT steps_from, step_name FROM steps").fetchall()
     assert rows == [("annotation", "denoise")]

@@ -1,0 +1,30 @@
+-- What the time of some steps consists of: `parts_of_steps(run, from_step, to_step)`, with both
+-- steps included. A null bound is none; without bounds, the whole measured time counts.
+-- One row: a part of these steps, on a device of a rank; on its host, in a run without a device.
+--
+-- rank     rank of the process
+-- device   number of the device; null where the host is measured
+-- part     name of the part, as in `parts`
+-- ordinal  order in which to show the parts, from 1
+-- is_idle  whether it is a cause of idle time; null for `lead` and `tail`
+-- ns       time in these steps, ns; an overlap is negative
+-- percent  of the wall time of these steps
+CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
+    WITH totals AS (
+        SELECT
+            found.rank,
+            found.device,
+            found.part,
+            any_value(found.ordinal) AS ordinal,
+            any_value(found.is_idle) AS is_idle,
+            sum(found.ns)::BIGINT AS ns
+        FROM step_parts AS found
+        WHERE found.run_id = run AND in_steps(found.step, from_step, to_step)
+        GROUP BY found.rank, found.device, found.part
+    )
+
+    SELECT
+        *,
+        100.0 * ns / nullif(sum(ns) OVER (PARTITION BY totals.rank, device), 0) AS percent
+    FROM totals
+    ORDER BY totals.rank, device, ordinal;

@@ -1,0 +1,78 @@
+"""Rankings and parts of some steps of a run."""
+
+import duckdb
+import pytest
+
+from tests.builders.events import host
+from tests.conftest import Traces
+from tests.ingest.sql.steps.test_steps import launched, step
+
+
+@pytest.fixture
+def three(traces: Traces) -> duckdb.DuckDBPyConnection:
+    """Three steps with a kernel each, and one kernel after them."""
+    return traces.add(
+        [
+            *(step(number, 100 * number, 100) for number in (1, 2, 3)),
+            *launched("first", 110, 120, 10),
+            *launched("second", 210, 220, 20),
+            *launched("third", 310, 320, 30),
+            *launched("after", 410, 420, 40),
+            host("aten::mm", "cpu_op", 205, 50),
+        ],
+        "three",
+    )
+
+
+def ask(connection: duckdb.DuckDBPyConnection, query: str, bounds: str) -> list[tuple[object, ...]]:
+    [(run,)] = connection.sql("SELECT run_id FROM runs").fetchall()
+    return connection.sql(query.format(f"'{run}'{bounds}")).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "names"),
+    [
+        ("", ["after", "first", "second", "third"]),
+        (", 2, 2", ["second"]),
+        (", 2, NULL", ["second", "third"]),
+        (", to_step := 2", ["first", "second"]),
+        (", 7, 9", []),
+    ],
+)
+def test_a_ranking_of_steps(three, bounds: str, names: list[str]) -> None:
+    found = ask(
+        three,
+        "SELECT name FROM ranking_of_steps({}) "
+        "WHERE level = 'kernel' AND name <> 'bubble' ORDER BY name",
+        bounds,
+    )
+    assert [name for (name,) in found] == names
+
+
+def test_the_idle_time_of_a_step_is_in_its_ranking(three) -> None:
+    query = "SELECT calls, device_ns FROM ranking_of_steps({}) WHERE name = 'bubble'"
+    assert ask(three, f"{query} AND level = 'op'", ", 2, 3") == [(2, 90_000 + 80_000)]
+    assert ask(three, f"{query} AND level = 'op'", "") == [(3, 90_000 + 80_000 + 70_000)]
+
+
+def test_a_ranking_of_all_steps_is_that_of_the_run(store_of_samples) -> None:
+    [(run,)] = store_of_samples.sql(
+        "SELECT run_id FROM runs WHERE name = 'v100_resnet50_workers0'"
+    ).fetchall()
+    columns = "level, rank, device, name, calls, device_ns"
+    of_run = f"SELECT {columns} FROM ranking WHERE run_id = '{run}' ORDER BY ALL"
+    of_steps = f"SELECT {columns} FROM ranking_of_steps('{run}') ORDER BY ALL"
+    assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
+
+
+def test_parts_of_steps(three) -> None:
+    query = "SELECT part, ns, percent FROM parts_of_steps({}) WHERE ns > 0"
+    assert ask(three, query, ", 2, 2") == [("host", 80_000, 80.0), ("compute", 20_000, 20.0)]
+    [(whole,)] = ask(three, "SELECT sum(ns) FROM parts_of_steps({})", "")
+    assert [(whole,)] == three.sql("SELECT wall_ns FROM run_totals").fetchall()
+
+
+def test_a_host_ranking_of_steps(three) -> None:
+    query = "SELECT name, calls, total_ns FROM host_ranking_of_steps({})"
+    assert ask(three, query, ", 2, 2") == [("aten::mm", 1, 50_000)]
+    assert ask(three, query, ", 1, 1") == []

@@ -225,7 +225,8 @@ def sql(
 def top(
     run: RunArgument,
     by: Annotated[Level, typer.Option(help="Outermost op, innermost op or kernel.")] = Level.op,
-    limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 is all.")] = 20,
+    wide: Annotated[bool, typer.Option("--wide", help="Do not shorten long names.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Rank a run's operators or kernels by device time, idle time among them."""
@@ -235,7 +236,7 @@ def top(
     for odd in (damage, recompiled):
         if said := settled(partial(odd, connection, run_id)):
             print(f"warning: {said}", file=sys.stderr)
-    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit))):
+    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))):
         console.print(part)
 
 

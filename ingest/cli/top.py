@@ -1,5 +1,6 @@
 """`ingest top`: the usual per-operator table, with idle time."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,22 +8,25 @@ import duckdb
 from rich.console import RenderableType
 from rich.text import Text
 
-from ingest.terminal import table
-from ingest.units import TIMES, counted, percent, printable
+from ingest.terminal import results, table
+from ingest.units import TIMES, counted, middle_out, percent, printable
 
 LONGEST_NAME = 60
+BESIDE_NAME = 52  # characters that the other columns take
 COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
 HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 
 
 def top(
-    connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int
+    connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int, is_wide: bool
 ) -> Iterator[RenderableType]:
-    """A ranking per rank and device, and one over all; of host time where there is no device.
+    """A ranking per rank and device, and of several one over all; of host time without a device.
 
-    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, and the bubble row is
-    shown beyond it.
+    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, 0 is all, and the
+    bubble row is shown beyond it. Long names are shortened unless `is_wide`.
     """
+    limit = limit or sys.maxsize
+    longest = sys.maxsize if is_wide else min(LONGEST_NAME, max(results().width - BESIDE_NAME, 20))
     devices = connection.execute(
         """
         SELECT rank, device, span_ns, busy_ns, bubble_ns
@@ -31,7 +35,7 @@ def top(
         [run_id],
     ).fetchall()
     if not devices:
-        yield from _host_ranking(connection, run_id, limit)
+        yield from _host_ranking(connection, run_id, limit, longest)
         return
     for rank, device, *times in devices:
         rows = connection.execute(
@@ -42,7 +46,8 @@ def top(
             """,
             [run_id, level, rank, device],
         ).fetchall()
-        yield from _ranking(f"{run_id}  rank {rank}  device {device}", rows, times, limit)
+        title = f"{run_id}  rank {rank}  device {device}"
+        yield from _ranking(title, rows, times, limit, longest)
     idle = connection.execute(
         """
         SELECT DISTINCT rank FROM sources
@@ -53,6 +58,8 @@ def top(
     ).fetchall()
     for (rank,) in idle:
         yield Text(f"no device activity was read of rank {rank}\n")
+    if len(devices) == 1:
+        return
     rows = connection.execute(
         """
         SELECT name, device_ns, calls, percent FROM ranking_over_all
@@ -61,7 +68,7 @@ def top(
         [run_id, level],
     ).fetchall()
     totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
-    yield from _ranking(f"{run_id}  over all", rows, totals, limit)
+    yield from _ranking(f"{run_id}  over all", rows, totals, limit, longest)
 
 
 def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
@@ -89,11 +96,11 @@ def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None
 
 
 def _ranking(
-    title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int
+    title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int, longest: int
 ) -> Iterator[RenderableType]:
     shown = rows[:limit]
     shown += [row for row in rows[limit:] if row[0] == "bubble"]
-    yield table(COLUMNS, map(_row, shown), title, right=COLUMNS[1:])
+    yield table(COLUMNS, [_row(row, longest) for row in shown], title, right=COLUMNS[1:])
     if len(rows) > len(shown):
         yield Text(f"… and {len(rows) - len(shown)} more")
     span, busy, bubble = times
@@ -101,12 +108,12 @@ def _ranking(
     yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
     yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
     best = [row for row in rows if row[0] != "bubble"][:3]
-    named = [f"{printable(row[0], LONGEST_NAME)} ({percent(row[3], 2)})" for row in best]
+    named = [f"{_short(row[0], min(longest, LONGEST_NAME))} ({percent(row[3], 2)})" for row in best]
     yield Text(f"Top 3 ops:          {', '.join(named)}\n")
 
 
 def _host_ranking(
-    connection: duckdb.DuckDBPyConnection, run_id: str, limit: int
+    connection: duckdb.DuckDBPyConnection, run_id: str, limit: int, longest: int
 ) -> Iterator[RenderableType]:
     rows = connection.execute(
         """
@@ -122,15 +129,20 @@ def _host_ranking(
     for rank in sorted({row[0] for row in rows}):
         ranked = [row[1:] for row in rows if row[0] == rank]
         title = f"{run_id}  rank {rank}  host"
-        yield table(HOST_COLUMNS, map(_row, ranked[:limit]), title, right=HOST_COLUMNS[1:])
+        shown = [_row(row, longest) for row in ranked[:limit]]
+        yield table(HOST_COLUMNS, shown, title, right=HOST_COLUMNS[1:])
         if len(ranked) > limit:
             yield Text(f"… and {len(ranked) - limit} more")
         yield Text(f"Total self time:    {_ms(sum(row[1] for row in ranked))} ms\n")
 
 
-def _row(row: tuple[Any, ...]) -> tuple[str, ...]:
+def _row(row: tuple[Any, ...], longest: int) -> tuple[str, ...]:
     name, time_ns, calls, share = row
-    return name, _ms(time_ns), f"{calls:,}", percent(share, 2)
+    return _short(name, longest), _ms(time_ns), f"{calls:,}", percent(share, 2)
+
+
+def _short(name: str, longest: int) -> str:
+    return middle_out(printable(name, len(name)), longest)
 
 
 def _ms(time_ns: int) -> str:

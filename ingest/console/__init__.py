@@ -5,6 +5,7 @@ worker.py    such a process, from outside: it is asked, and ended when it takes 
 child.py     the same from inside: opens the store, limits its memory, answers
 checks.py    which statements it runs
 result.py    the rows, and the forms that they can be had in
+writer.py    values as text, which `ingest sql` uses too
 """
 
 from ingest.console.console import Console

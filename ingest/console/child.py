@@ -23,6 +23,7 @@ import pyarrow as pa
 from ingest import sql
 from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
+from ingest.console.writer import for_arrow
 from ingest.store.catalog import create_views
 from ingest.store.retry import settled
 
@@ -123,7 +124,7 @@ def _answer(
 
 def _read(relation: duckdb.DuckDBPyRelation, rows: int, size: int) -> tuple[pa.Table, str]:
     """As many of the rows as both limits allow, and the limit that cut them off."""
-    reader = relation.limit(rows + 1).to_arrow_reader(BATCH)
+    reader = for_arrow(relation).limit(rows + 1).to_arrow_reader(BATCH)
     batches: list[pa.RecordBatch] = []
     left = size
     for batch in reader:

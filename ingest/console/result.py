@@ -1,15 +1,15 @@
 """A query's rows, and the forms that they can be had in."""
 
 import io
-import json
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
+
+from ingest.console import writer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,10 +50,9 @@ class Result:
 
     def csv(self) -> bytes:
         """The rows as CSV; lists, structs and maps as JSON."""
-        buffer = io.BytesIO()
-        flat = _with_text(self.table, lambda kind: not _is_plain(kind))
-        pa_csv.write_csv(flat, buffer, pa_csv.WriteOptions(quoting_style="needed"))
-        return buffer.getvalue()
+        with duckdb.connect() as connection:
+            rows = connection.from_arrow(_numbered(self.table))
+            return writer.as_csv(rows, self.table.column_names).encode()
 
     def parquet(self) -> bytes:
         """The rows as Parquet; what it has no type for, such as intervals, as text."""
@@ -120,47 +119,17 @@ def _fits_parquet(kind: pa.DataType) -> bool:
 
 
 def _with_text(table: pa.Table, is_meant: Callable[[pa.DataType], bool]) -> pa.Table:
-    """The table with some columns as text: JSON, or what Python prints where JSON has no form."""
-    for index, field in enumerate(table.schema):
-        if is_meant(field.type):
-            text = [None if not v.is_valid else _text(v) for v in table.column(index)]
-            table = table.set_column(index, field.name, pa.array(text, pa.string()))
+    """The table with some columns as text."""
+    places = [place for place, field in enumerate(table.schema) if is_meant(field.type)]
+    if not places:
+        return table
+    with duckdb.connect() as connection:
+        texts = writer.texts(connection.from_arrow(_numbered(table.select(places))))
+    for place, text in zip(places, texts.columns, strict=True):
+        table = table.set_column(place, table.column_names[place], text)
     return table
 
 
-def _text(value: pa.Scalar) -> str:
-    try:
-        plain = _with_intervals_as_text(value.as_py(maps_as_pydicts="lossy"))
-        return json.dumps(plain, default=str) if isinstance(plain, dict | list) else str(plain)
-    except (ValueError, OverflowError, pa.ArrowException):  # a moment beyond Python's
-        return _arrow_text(value)
-
-
-def _with_intervals_as_text(value: Any) -> Any:
-    """The value; intervals in it as 1 month 3 days 00:00:00.5, for JSON takes them for lists."""
-    if isinstance(value, dict):
-        return {key: _with_intervals_as_text(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_intervals_as_text(item) for item in value]
-    if not isinstance(value, pa.MonthDayNano):
-        return value
-    months, days, nanoseconds = value
-    units = [
-        f"{count} {unit}{'' if abs(count) == 1 else 's'}"
-        for count, unit in ((months, "month"), (days, "day"))
-        if count
-    ]
-    seconds, fraction = divmod(abs(nanoseconds), 10**9)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    clock += f".{fraction:09}".rstrip("0").rstrip(".")
-    sign = "-" if nanoseconds < 0 else ""
-    return " ".join([*units, sign + clock] if nanoseconds or not units else units)
-
-
-def _arrow_text(value: pa.Scalar) -> str:
-    """What Arrow makes of a value: it casts single ones, and prints most of the nested ones."""
-    with suppress(pa.ArrowException):
-        return str(value.cast(pa.string()))
-    with suppress(pa.ArrowException):
-        return " ".join(pa.array([value], value.type).to_string().split())
-    return str(value.type)
+def _numbered(table: pa.Table) -> pa.Table:
+    """With other names: two columns may have the same."""
+    return table.rename_columns([f"c{place}" for place in range(table.num_columns)])

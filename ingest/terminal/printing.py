@@ -1,7 +1,5 @@
 """Printing: results on stdout, for people or for programs; everything else on stderr."""
 
-import csv
-import json
 import math
 import sys
 import textwrap
@@ -12,12 +10,11 @@ from itertools import zip_longest
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ingest.console import Result
+from ingest.console import Result, writer
 from ingest.errors import QueryError
 from ingest.store.retry import settled
 from ingest.units import printable
@@ -109,60 +106,50 @@ def write_query(
 
     Raises QueryError where the query fails or its result has no such form.
     """
+    if output_format == "parquet" and sys.stdout.isatty():
+        raise QueryError("Parquet is binary: write it to a file, as in `ingest sql … > file`")
     try:
-        rows = settled(lambda: _rows(connection, query, params))
+        formed = settled(lambda: _formed(connection.sql(query, params=list(params)), output_format))
     except duckdb.Error as error:
         raise QueryError(str(error).strip()) from error
-    if rows is None:
-        return
-    if output_format == "parquet":
-        sys.stdout.buffer.write(Result(rows).parquet())
-    elif output_format == "csv":
-        _write_csv(rows)
-    elif output_format == "json":
-        _write_json(rows)
+    if isinstance(formed, bytes):
+        sys.stdout.buffer.write(formed)
+    elif isinstance(formed, str):
+        sys.stdout.write(formed)
     else:
-        numbers = [field.name for field in rows.schema if _is_number(field.type)]
-        shown = rows.slice(0, MOST_ROWS)
-        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in shown.columns]
-        results().print(table(rows.column_names, zip(*columns, strict=True), right=numbers))
-        if rows.num_rows > MOST_ROWS:
-            print(f"the first {MOST_ROWS:,} of {rows.num_rows:,} rows", file=sys.stderr)
+        results().print(formed)
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, params: Sequence[object]
-) -> pa.Table | None:
-    relation = connection.sql(query, params=list(params))
-    return None if relation is None else relation.to_arrow_table()  # not all statements have one
+def _formed(relation: duckdb.DuckDBPyRelation | None, output_format: str) -> bytes | str | Text:
+    """The rows of a query as they are to be written."""
+    if relation is None:
+        raise QueryError("the query is empty")
+    if output_format == "parquet":
+        return Result(writer.for_arrow(relation).to_arrow_table()).parquet()
+    if output_format == "csv":
+        text = writer.as_csv(relation, relation.columns)
+        if not sys.stdout.isatty():
+            return text
+        return "\n".join(printable(line) for line in text.split("\n"))
+    if output_format == "json":
+        if len(set(relation.columns)) < len(relation.columns):
+            raise QueryError("two columns have the same name: JSON cannot tell them apart")
+        return "[" + ",\n".join(writer.json_objects(relation)) + "]\n"
+    return _shown(relation)
 
 
-def _write_csv(rows: pa.Table) -> None:
-    shown = printable if sys.stdout.isatty() else str
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(rows.column_names)
-    for batch in rows.to_batches():
-        columns = [column.to_pylist(maps_as_pydicts="lossy") for column in batch.columns]
-        for values in zip(*columns, strict=True):
-            writer.writerow(
-                shown(json.dumps(plain(v), default=str))
-                if isinstance(v, dict | list)
-                else shown(v)
-                if isinstance(v, str)
-                else v
-                for v in values
-            )
-
-
-def _write_json(rows: pa.Table) -> None:
-    if len(set(rows.column_names)) < rows.num_columns:
-        raise QueryError("two columns have the same name: JSON cannot tell them apart")
-    separator = "["
-    for batch in rows.to_batches():
-        for record in batch.to_pylist(maps_as_pydicts="lossy"):
-            sys.stdout.write(separator + json.dumps(plain(record), default=str))
-            separator = ",\n"
-    sys.stdout.write("[]\n" if separator == "[" else "]\n")
+def _shown(relation: duckdb.DuckDBPyRelation) -> Text:
+    """The first rows as a table for people."""
+    texts = writer.texts(relation)
+    kinds = zip(relation.columns, relation.types, strict=True)
+    numbers = [name for name, kind in kinds if kind.id in writer.NUMBERS]
+    columns = [column.to_pylist() for column in texts.slice(0, MOST_ROWS).columns]
+    made = table(relation.columns, zip(*columns, strict=True), right=numbers)
+    if texts.num_rows > MOST_ROWS:
+        print(f"the first {MOST_ROWS:,} of {texts.num_rows:,} rows", file=sys.stderr)
+    if not texts.num_rows:
+        made.append(" (no rows)\n")
+    return made
 
 
 def plain(value: Any) -> Any:
@@ -178,9 +165,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    )

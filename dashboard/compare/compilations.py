@@ -55,9 +55,12 @@ def _said(run: str, frame: pd.DataFrame) -> str:
     if frame["dur_ns"].notna().any():
         said += f", {formatting.duration(frame['dur_ns'].sum())} in all"
     measured = int(frame["in_measured_step"].fillna(False).sum())
-    said += f"; {measured} in its measured steps" if measured else "; none in its measured steps"
-    if frame["in_measured_step"].isna().all():
-        said = said.rpartition(";")[0] + "; whether in its measured steps is not known"
+    if not frame["in_measured_step"].isna().any():
+        said += f"; {measured or 'none'} in its measured steps"
+    elif measured:
+        said += f"; at least {measured} in its measured steps"
+    else:
+        said += "; whether in its measured steps is not known"
     return f"{name}: {said}."
 
 

@@ -9,13 +9,10 @@ from dashboard.widgets import formatting
 
 def times(row: Any, devices: int = 1) -> None:
     """Span, busy and idle time of a row of `run_overview` or `device_totals`."""
-    st.metric(
-        "Span" if devices == 1 else f"Span of {devices} devices",
-        formatting.duration(row.span_ns),
-        help=None if devices == 1 else "The devices' spans added up; so are busy and bubble.",
-    )
-    st.metric("Busy", formatting.duration(row.busy_ns))
-    with_share("Bubble", row.bubble_ns, formatting.percent(row.bubble_percent))
+    mean = "" if devices == 1 else f" (mean of {devices} devices)"
+    st.metric(f"Span{mean}", formatting.duration(row.span_ns))
+    st.metric(f"Busy{mean}", formatting.duration(row.busy_ns))
+    with_share(f"Bubble{mean}", row.bubble_ns, formatting.percent(row.bubble_percent))
 
 
 def with_share(label: str, ns: float, share: str) -> None:

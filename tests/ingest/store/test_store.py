@@ -18,7 +18,8 @@ COLLIDING = (29141, 105589)  # durations that give two such traces the same firs
 def test_an_empty_store_has_every_table_and_view_empty(tmp_path: Path) -> None:
     connection = ingest.connect(tmp_path / "new")
     for file in (*sql.tables(), *sql.views()):
-        assert connection.sql(f"FROM {file.name}").fetchall() == []
+        is_empty = not connection.sql(f"FROM {file.name}").fetchall()
+        assert is_empty or file.name == "parts"  # a list, whatever the store holds
 
 
 def test_the_catalog_opens_in_any_duckdb(samples: Path, store: ingest.Store) -> None:

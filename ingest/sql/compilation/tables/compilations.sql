@@ -59,6 +59,20 @@ met AS (
     FROM times
     INNER JOIN measured USING (rank)
     GROUP BY times.place
+),
+
+-- Ranks whose traces show time of compilation in the measured steps.
+compiling AS (
+    SELECT DISTINCT phase.rank
+    FROM complete AS phase
+    INNER JOIN measured USING (rank)
+    WHERE
+        phase.category IN ('cpu_op', 'user_annotation')
+        AND phase.name IN (
+            SELECT name FROM (SELECT DISTINCT name FROM complete) WHERE is_compilation(name)
+        )
+        AND phase.start_ns < measured.end_ns
+        AND phase.end_ns > measured.start_ns
 )
 
 SELECT
@@ -79,7 +93,9 @@ SELECT
     best.fail_reason,
     best.stack,
     CASE
-        WHEN best.evidence = 'trace' AND best.start_ns IS NULL THEN FALSE
+        -- Where the trace shows no time of compilation, what is in use had been compiled before.
+        WHEN best.evidence = 'trace' AND best.start_ns IS NULL
+            THEN if(best.rank IN (FROM compiling), NULL, FALSE)
         ELSE met.in_measured_step
     END AS in_measured_step,
     best.evidence

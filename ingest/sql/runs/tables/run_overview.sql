@@ -15,9 +15,10 @@
 -- events           complete events
 -- devices          devices with activities; 0 when only the host was profiled
 -- activities       kernels, copies and sets
--- span_ns          sum of the devices' spans, ns; null without a device
--- busy_ns          sum of their busy time, ns; null without a device
--- bubble_ns        sum of their idle time, ns; null without a device
+-- span_ns          from a device's first activity to its last, mean over the devices of all ranks,
+--                  ns; null without a device
+-- busy_ns          busy time in that, mean over these devices, ns; null without a device
+-- bubble_ns        idle time in that, ns; null without a device
 -- bubble_percent   idle time as a share of the span, 0 to 100; null without a device
 -- peak_bytes       the most memory in use of a device at a time, bytes; null where not recorded
 -- compilations     what torch.compile compiled while it was measured; null where that is unknown
@@ -36,10 +37,14 @@ devices AS (
     SELECT
         count(*) AS devices,
         coalesce(sum(activities), 0)::BIGINT AS activities,
-        sum(span_ns)::BIGINT AS span_ns,
-        sum(busy_ns)::BIGINT AS busy_ns,
-        sum(bubble_ns)::BIGINT AS bubble_ns
-    FROM device_time
+        sum(span)::BIGINT // nullif(count(*), 0) AS span_ns,
+        sum(busy)::BIGINT // nullif(count(*), 0) AS busy_ns,
+        span_ns - busy_ns AS bubble_ns
+    FROM (
+        SELECT sum(span_ns) AS span, sum(busy_ns) AS busy, sum(activities) AS activities
+        FROM device_time
+        GROUP BY rank, device
+    )
 ),
 
 -- Of a device in several files the one that counted most.

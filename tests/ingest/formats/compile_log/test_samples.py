@@ -216,6 +216,13 @@ def test_a_trace_alone_shows_what_was_compiled_and_what_had_been(
     ]
     steady = store_of_samples.execute(query, ["flux_compiled_steady_bs5-%"]).fetchall()
     assert steady == [("0/1", True, None, False, "trace", None)]
+    # Its CUDA graphs were recorded in the measured time, so it may have been compiled there too.
+    recording = store_of_samples.execute(query, ["mi300_flux1_graph_capture-%"]).fetchall()
+    assert recording == [("0/0", False, None, None, "trace", None)]
+    assert store_of_samples.sql(
+        "SELECT compilations, recompiles, compile_ns FROM run_totals "
+        "WHERE run_id LIKE 'mi300_flux1_graph_capture-%'"
+    ).fetchall() == [(None, None, None)]
     assert store_of_samples.sql(
         "SELECT name, compilations, recompiles FROM run_overview "
         "WHERE name LIKE 'flux_%' ORDER BY name"

@@ -15,6 +15,7 @@ import ingest
 from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
+LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"  # by when they ran
 
 T = TypeVar("T")
 

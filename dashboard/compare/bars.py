@@ -31,6 +31,8 @@ def draw(frame: pd.DataFrame) -> None:
                 f"{formatting.per_step(row.base_calls)} → {formatting.per_step(row.other_calls)}"
                 for row in frame.itertuples(index=False)
             ],
+            "by calls": frame["of_calls_ns"].map(formatting.change),
+            "by time per call": frame["of_time_ns"].map(formatting.change),
             "module": frame["module"].fillna(""),
             "source": frame["source"].fillna(""),
         }
@@ -63,6 +65,8 @@ def draw(frame: pd.DataFrame) -> None:
                 "to:N",
                 "change:N",
                 "calls:N",
+                "by calls:N",
+                "by time per call:N",
                 "module:N",
                 "source:N",
             ],

@@ -10,8 +10,8 @@ from dashboard.compare.picker import Pair
 from dashboard.query import Query, Value, select
 
 COLUMNS = (
-    "status, name, module, source, evidence, base_ns, other_ns, change_ns, "
-    "percent AS change_percent, base_calls, other_calls, base_kernels, other_kernels, "
+    "status, name, module, source, evidence, base_ns, other_ns, change_ns, of_calls_ns, "
+    "of_time_ns, percent AS change_percent, base_calls, other_calls, base_kernels, other_kernels, "
     "base_launches, other_launches, kernels_saved, launches_saved, row_id"
 )
 SEARCHED = (
@@ -27,6 +27,8 @@ STATUSES = {
     "fused": "fused",
     "faster": "faster",
     "slower": "slower",
+    "fewer_calls": "fewer calls",
+    "more_calls": "more calls",
     "only_base": "only in the first",
     "only_other": "only in the second",
     "same": "same",

@@ -10,7 +10,8 @@ from dashboard.widgets import formatting, run_picker, show_sql, tables
 
 MOST_ROWS = 500
 HELP = (
-    "**fused**: a compiled kernel stands against several operators. **same**: within 5%. "
+    "**fused**: a compiled kernel stands against several operators. **more** or **fewer calls**: "
+    "by over 5%; a bar's tooltip says how much of the change they make. **same**: within 5%. "
     "**only in the first** or **second**: nothing on the other side."
 )
 HEADINGS = {

@@ -63,7 +63,7 @@ def pick(picked: Sequence[str]) -> Pair | None:
 
     Until someone chooses, the older of two picked runs is the base.
     """
-    listed = select("run_id", "run_overview", order_by=data.NEWEST_FIRST)
+    listed = select("run_id", "run_overview", order_by=data.LATEST_FIRST)
     runs = [str(run) for run in data.rows(listed)["run_id"]]
     if len(runs) < 2:
         st.info("There is one run in the store: add another to compare it with.")

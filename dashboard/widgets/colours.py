@@ -24,12 +24,15 @@ OTHER_PARTS = {
     "bubble": ("lead", "bubble (idle)"),
 }
 
-# What became of an operator from one run to another: less time in greens, more in reds.
+# What became of an operator from one run to another: less time in greens, more in reds; blue and
+# orange where it was called less or more often.
 CHANGES = {
     "fused": "#0F766E",
     "faster": "#4FAE9F",
+    "fewer_calls": "#5B8DEF",
     "only_base": "#A5D6CC",
     "same": "#9A9A9A",
+    "more_calls": "#E08A2E",
     "slower": "#C2334D",
     "only_other": "#E79AA8",
 }

@@ -20,6 +20,6 @@ def show(base: str, other: str, label: str) -> None:
 
 def show_by_age(runs: Sequence[str], label: str) -> None:
     """The same, with the older of the two as the base."""
-    newest = select("run_id", "run_overview", {"run_id": runs}, order_by=data.NEWEST_FIRST)
+    newest = select("run_id", "run_overview", {"run_id": runs}, order_by=data.LATEST_FIRST)
     other, base = data.rows(newest)["run_id"]
     show(str(base), str(other), label)

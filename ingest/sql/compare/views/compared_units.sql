@@ -16,7 +16,7 @@
 -- start_ns     Unix time at which it, or its first activity, began, ns
 -- ns           time of its activities on the device, or its own on the host, within the steps, ns
 -- kernels      kernels among its activities; null on the host
--- launches     calls that launched them; the launch of a graph counts with its first activity; null
+-- launches     calls that launched them; the launch of a graph counts with its first kernel; null
 --              on the host
 -- module       classes of the nn.Modules around it, outermost first: `Flux/Block/Linear`
 -- frame        innermost function of the user around it
@@ -36,7 +36,7 @@ CREATE MACRO compared_units(base, other, rank := NULL) AS TABLE
             *,
             NOT in_graph OR row_number() OVER (
                 PARTITION BY side, in_graph, if(in_graph, launch_id, event_id)
-                ORDER BY start_ns, event_id
+                ORDER BY NOT is_kernel, start_ns, event_id
             ) = 1 AS counts_launch
         FROM compared_activities(base, other, rank := rank)
     ),

@@ -4,8 +4,9 @@
 -- One row: operators or kernels of one run that stand against those of the other, or against
 -- nothing.
 --
--- status          same (within 5 %), faster, slower; fused: a compiled kernel stands against
---                 several operators; only_base, only_other: nothing on the other side
+-- status          fused: a compiled kernel stands against several operators; only_base, only_other:
+--                 nothing on the other side; more_calls, fewer_calls: it was called more or less
+--                 often (by over 5 %); else same (within 5 %), faster or slower
 -- name            what it is: the fused kernel, else the operator
 -- module          nn.Modules around it, outermost first, without their numbers; what they have in
 --                 common where there are several
@@ -26,6 +27,9 @@
 -- base_ns         device time, on the host the time of the operators, in the first run, ns
 -- other_ns        in the second
 -- change_ns       second less first
+-- of_calls_ns     of that, what the change in calls makes, at the first run's time per call; null
+--                 where a side has no calls, or it is fused
+-- of_time_ns      of that, the rest: what the change in time per call makes
 -- percent         change, of the first; null where that is 0
 -- row_id          names the row among those of these two runs
 -- group_ids       groups of `alignment` whose units are in it
@@ -185,6 +189,8 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             WHEN
                 evidence IN ('provenance', 'fusion') AND base_sure_calls <> other_sure_calls
                 THEN 'fused'
+            WHEN other_calls > 1.05 * base_calls THEN 'more_calls'
+            WHEN other_calls < 0.95 * base_calls THEN 'fewer_calls'
             WHEN abs(other_ns - base_ns) <= 0.05 * base_ns THEN 'same'
             WHEN other_ns < base_ns THEN 'faster'
             ELSE 'slower'
@@ -215,6 +221,9 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
         coalesce(base_ns, 0) AS base_ns,
         coalesce(other_ns, 0) AS other_ns,
         coalesce(other_ns, 0) - coalesce(base_ns, 0) AS change_ns,
+        if(status = 'fused', NULL, (other_calls - base_calls) * base_ns / nullif(base_calls, 0))
+            AS of_calls_ns,
+        change_ns - of_calls_ns AS of_time_ns,
         percent_change(coalesce(other_ns, 0) - base_ns, base_ns) AS percent,
         format('{:x}', sides.row_id) AS row_id,
         row_groups.group_ids

@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 import ingest
-from tests.builders.diff_traces import FUSED, compiled, eager
-from tests.builders.events import host
+from tests.builders.diff_traces import FUSED, Call, compiled, eager, trace
+from tests.builders.events import host, kernel
 from tests.conftest import Traces
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
@@ -397,7 +397,7 @@ def test_batches_that_only_one_run_had_are_rows_of_their_own(
     found = ask(
         diffs,
         """
-        SELECT status, evidence, base_calls, other_calls, base_ns, other_ns
+        SELECT status, evidence, base_calls, other_calls, base_ns, other_ns, of_calls_ns, of_time_ns
         FROM op_diff($base, $other)
         WHERE coalesce(other_ops, base_ops)[1].name = 'aten::linear'
             AND coalesce(other_ops, base_ops)[1].shapes IN ('[[5,77,32],[32,32],[32]]')
@@ -405,9 +405,39 @@ def test_batches_that_only_one_run_had_are_rows_of_their_own(
         ("flux_compile_recompile", "flux_compiled_steady_bs5"),
     )
 
-    ((status, evidence, base_calls, other_calls, _, other_ns),) = found
+    ((status, evidence, base_calls, other_calls, base_ns, other_ns, of_calls, of_time),) = found
     assert (evidence, base_calls, other_calls, other_ns) == ("shapes", 16, 8, 47_715_517)
-    assert status == "slower"  # 45.5 ms in 16 calls there
+    assert status == "fewer_calls"  # 45.5 ms in 16 calls there
+    assert of_calls == pytest.approx(-base_ns / 2)
+    assert of_calls + of_time == pytest.approx(other_ns - base_ns)
+
+
+def test_a_row_called_more_often_is_not_slower(traces: Traces) -> None:
+    def repeated(times: int) -> list[dict[str, Any]]:
+        calls = [Call("aten::mm", (10 * n, 8), "gemm", (400 + 100 * n, 50)) for n in range(times)]
+        return trace(calls, 2000, 1)
+
+    connection = added(traces, repeated(2), repeated(8))
+    assert connection.execute(
+        "SELECT status, change_ns, of_calls_ns, of_time_ns, percent FROM op_diff($1, $2)",
+        ids(connection),
+    ).fetchall() == [("more_calls", 300_000, 300_000, 0, 300)]
+
+
+def test_the_launch_of_a_graph_counts_with_its_first_kernel(traces: Traces) -> None:
+    events = [
+        host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1}),
+        kernel("Memset (Device)", 20, 1, "gpu_memset", correlation=1),
+        kernel("gemm", 30, 10, correlation=1),
+        kernel("mul", 40, 10, correlation=1),
+    ]
+    connection = added(traces, events, events[:3])
+    launches = dict(
+        connection.execute(
+            "SELECT name, base_launches FROM op_diff($1, $2)", ids(connection)
+        ).fetchall()
+    )
+    assert launches == {"(graph) Memset (Device)": 0, "(graph) gemm": 1, "(graph) mul": 0}
 
 
 @pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "alignment"])

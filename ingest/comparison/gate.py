@@ -90,7 +90,7 @@ def judge(condition: Condition, figures: Iterable[Figure], is_mixed: bool = Fals
     change would meet (busy>-5%) asks for an improvement, and needs no such test. Where time of a
     device stands against time of a host (`is_mixed`), no change can be judged.
     """
-    figure = next(one for one in figures if one.figure == condition.figure)
+    figure = next(one for one in figures if one.figure == condition.figure).as_amount
     sides = {"OTHER": figure.other_values}
     if condition.of != "value":
         sides = {"BASE": figure.base_values, **sides}

@@ -1,7 +1,7 @@
 """The figures of two sides, of one run each or of several."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any
 
@@ -43,6 +43,21 @@ class Figure:
     p: float | None
 
     @property
+    def as_amount(self) -> "Figure":
+        """The same as conditions mean it: an overlap, negative as a part, is a time."""
+        if self.figure != "overlap":
+            return self
+        return replace(
+            self,
+            base=_negative(self.base),
+            other=_negative(self.other),
+            change=_negative(self.change),
+            percent=_negative(self.percent),
+            base_values=list(map(_negative, self.base_values)),
+            other_values=list(map(_negative, self.other_values)),
+        )
+
+    @property
     def is_significant(self) -> bool:
         """Whether chance alone would seldom rank the runs so."""
         return self.p is not None and self.p < SIGNIFICANT
@@ -60,6 +75,10 @@ def sql_of(base: Side, other: Side, rank: int | None) -> str:
     """The query of the figures with its parameters as literals."""
     params = _params(base, other, rank)
     return dedent(re.sub(r"\$(\w+)", lambda found: literal(params[found[1]]), QUERY)).strip()
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def _params(base: Side, other: Side, rank: int | None) -> dict[str, Any]:

@@ -67,6 +67,9 @@ def runs(sampled: Samples, stores: Stores, tmp_path_factory: pytest.TempPathFact
                 Call("aten::add", (40, 20), "add_kernel", (50 + length, 10)),
             ]
             add(f"{group}{number}", trace(calls, 400, 2), tags={"branch": group})
+    for name, start in (("beside", 90), ("more_beside", 80)):  # for 10 and 20 of 50 µs
+        second = Call("aten::add", (40, 20), "add_kernel", (start, 50), stream=9)
+        add(name, trace([Call("aten::mm", (10, 20), "gemm", (50, 50)), second], 400, 1))
     on_host = [e for e in diff_traces.eager() if e["cat"] in ("cpu_op", "user_annotation")]
     add("host", on_host, tags={"kind": "odd"})
     add("empty", [host("nothing", "trace", 0, 10)], tags={"branch": "lone"})
@@ -235,6 +238,13 @@ HOLDS, FINE, UNKNOWN = 3, 0, 1
         ("eager compiled", "bubble_sync>+5%", FINE, ""),  # 0 on both sides
         ("eager compiled", "wall>-25%", HOLDS, "20.0 % less than 1.00 ms: more than -25 %"),
         ("eager compiled", "wall>-20%", FINE, ""),
+        # as a part it is negative, as a figure it grows
+        (
+            *("beside more_beside", "overlap>+5%", HOLDS),
+            "overlap is 20.0 µs, 100.0 % more than 10.0 µs: more than +5 %",
+        ),
+        ("more_beside beside", "overlap>+5%", FINE, ""),
+        ("beside more_beside", "overlap>15us", HOLDS, "overlap is 20.0 µs: more than 15 us"),
         # what nobody knows cannot pass
         (
             *("eager compiled", "peak>+100MiB", UNKNOWN),

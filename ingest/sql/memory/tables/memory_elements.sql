@@ -26,7 +26,7 @@
 --                    trace of the rank on the same clock
 -- op                 its name
 -- module             innermost nn.Module around it: as the trace names it, else as its stack shows
--- step               step in which it was allocated, as in `memory_steps`
+-- step               innermost step in which it was allocated, as in `memory_steps`
 WITH
 -- What is told of all actions is looked up for the first that is known of each life.
 known AS (
@@ -87,17 +87,12 @@ SELECT
     ops.op_id,
     ops.op,
     coalesce(ops.module, stack_sites.module) AS module,
-    if(known.birth < steps.end_ordinal, steps.step, NULL) AS step
+    moment.step
 FROM known
 INNER JOIN memory_devices AS devices ON known.device_id = devices.device_id
 INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
 LEFT JOIN births ON known.action_id = births.action_id
 LEFT JOIN allocating_ops AS ops ON births.lane = ops.lane AND births.from_ns = ops.from_ns
 LEFT JOIN stack_sites ON known.stack_id = stack_sites.stack_id
-ASOF LEFT JOIN (
-    SELECT * FROM memory_steps WHERE end_ordinal > start_ordinal
-) AS steps
-    ON
-        devices.source_id = steps.source_id
-        AND devices.device = steps.device
-        AND known.birth >= steps.start_ordinal;
+ASOF LEFT JOIN step_moments('memory_step_spans') AS moment
+    ON known.device_id = moment.source_id AND known.birth >= moment.from_ns;

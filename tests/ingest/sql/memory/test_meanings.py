@@ -459,6 +459,23 @@ def test_steps_without_actions_take_none_from_others(memory):
     ]  # fmt: skip
 
 
+def test_a_step_goes_on_when_one_inside_it_ends(memory):
+    trace(memory.directory)
+    file = memory.directory / "trace.json"
+    content = json.loads(file.read_text())
+    [around] = (e for e in content["traceEvents"] if e["name"].startswith("ProfilerStep#"))
+    inside = {**around, "name": "ProfilerStep#7", "ts": around["ts"] + 10, "dur": 10}
+    content["traceEvents"].append({**inside})
+    file.write_text(json.dumps(content))
+    outer = int(around["name"].partition("#")[2])
+    at = [around["ts"] + after for after in (5, 15, 25, around["dur"] + 5)]
+    events = [event("alloc", 0x1000 * n, 1, time_us=START_US + t) for n, t in enumerate(at, 1)]
+    connection = memory.of(*events)
+    assert rows(connection, "SELECT step FROM memory_elements ORDER BY birth_ordinal") == [
+        (outer,), (7,), (outer,), (None,),
+    ]  # fmt: skip
+
+
 def test_of_two_optimizers_one_gives_the_steps(memory):
     marks = [
         {"name": f"Optimizer.step#{name}.step", "stage": stage, "device": 0,

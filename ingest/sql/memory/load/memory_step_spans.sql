@@ -1,0 +1,12 @@
+-- The steps of each device's memory, in actions of its allocator in place of time, for
+-- `step_moments`; `source_id` is the device.
+-- One row: a step with at least one action.
+SELECT
+    devices.device_id AS source_id,
+    steps.step,
+    steps.start_ordinal AS start_ns,
+    steps.end_ordinal - steps.start_ordinal AS dur_ns
+FROM memory_steps AS steps
+INNER JOIN memory_devices AS devices
+    ON steps.source_id = devices.source_id AND steps.device = devices.device
+WHERE steps.end_ordinal > steps.start_ordinal;

@@ -20,6 +20,8 @@
 -- launch_call_ns  time that the host spent in these calls, ns
 -- short_kernels   kernels that took less time than their launch call, outside of graphs; null where
 --                 no launch was recorded
+-- peak_bytes      the most memory in use of the device, or of the host's, in the step, bytes; null
+--                 where not recorded, and between steps
 WITH
 times AS (
     SELECT
@@ -81,6 +83,12 @@ reached AS (
 
 launching AS (
     SELECT rank, count(launch_id) > 0 AS is_recorded FROM kernels GROUP BY rank
+),
+
+devices AS (
+    SELECT rank, count(DISTINCT coalesce(device, -1)) AS devices
+    FROM measured_windows
+    GROUP BY rank
 )
 
 SELECT
@@ -99,7 +107,8 @@ SELECT
     if(launching.is_recorded, coalesce(launched.launches, 0), NULL) AS launches,
     if(launching.is_recorded, coalesce(launched.graph_launches, 0), NULL) AS graph_launches,
     if(launching.is_recorded, coalesce(launched.launch_call_ns, 0), NULL) AS launch_call_ns,
-    if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels
+    if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels,
+    peaks.peak_bytes
 FROM times
 INNER JOIN measured_windows AS measured
     ON
@@ -123,4 +132,15 @@ LEFT JOIN reached
         AND times.device IS NOT DISTINCT FROM reached.device
         AND times.step IS NOT DISTINCT FROM reached.step
 LEFT JOIN launching ON times.rank = launching.rank
+LEFT JOIN devices ON times.rank = devices.rank
+-- A profiler can number devices otherwise than PyTorch: the only one of a rank is the only one.
+LEFT JOIN step_peaks AS peaks
+    ON
+        steps.rank = peaks.rank
+        AND steps.step IS NOT DISTINCT FROM peaks.step
+        AND measured.measure = peaks.measure
+        AND (
+            times.device IS NOT DISTINCT FROM peaks.device
+            OR (devices.devices = 1 AND peaks.devices = 1)
+        )
 ORDER BY times.source_id, times.device, times.step;

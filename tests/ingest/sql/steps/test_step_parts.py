@@ -193,3 +193,32 @@ def test_metrics_of_steps(traces: Traces) -> None:
         (0, start, 100_000, start + 100_000, 100_000, 30_000, 50_000, 1, 1, 1_000),
         (1, start + 100_000, 100_000, start + 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
     ]
+
+
+def test_steps_have_peaks_where_memory_was_recorded(traces: Traces) -> None:
+    def memory(at: float, size: int, total: int) -> Event:
+        on = {"Device Type": 1, "Device Id": 0, "Addr": abs(size), "Bytes": size}
+        place = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at}
+        return {**place, "args": {**on, "Total Allocated": total, "Total Reserved": 4096}}
+
+    connection = traces.add(
+        [
+            *(step(number, 100 * number, 100) for number in (1, 2, 3, 4)),
+            *(
+                event
+                for n in (1, 2, 3, 4)
+                for event in launched("k", 100 * n + 10, 100 * n + 20, 9)
+            ),
+            memory(105, 1000, 1000),
+            memory(150, 500, 1500),
+            memory(190, -500, 1000),
+            memory(350, 200, 1200),
+        ]
+    )
+    assert connection.sql("SELECT step, peak_bytes FROM step_metrics ORDER BY step").fetchall() == [
+        (1, 1500),
+        (2, 1000),  # nothing changed
+        (3, 1200),
+        (4, None),  # after the recording
+    ]
+    assert connection.sql("SELECT peak_bytes FROM run_totals").fetchall() == [(1500,)]

@@ -14,33 +14,7 @@
 -- part             whether it is one of those that add up to figure `wall`
 -- position         order in which to show them: the wall time, its parts, and the others
 WITH
-own_parts AS (
-    SELECT
-        run_id,
-        run_parts.rank,
-        device,
-        slowest,
-        slowest_of_rank,
-        if(is_idle, 'bubble_', '') || part AS figure,
-        ordinal,
-        ns AS value
-    FROM run_parts
-    UNION ALL BY NAME
-    SELECT
-        metrics.run_id,
-        metrics.rank,
-        metrics.device,
-        metrics.slowest,
-        metrics.slowest_of_rank,
-        if(known.is_idle, 'bubble_', '') || known.part AS figure,
-        known.ordinal,
-        NULL AS value
-    FROM run_metrics AS metrics
-    INNER JOIN parts AS known
-        ON NOT if(metrics.measure = 'device', known.of_device, known.of_host)
-),
-
-lists AS (
+listed AS (
     SELECT
         metrics.run_id,
         metrics.rank,
@@ -48,6 +22,8 @@ lists AS (
         metrics.slowest,
         metrics.slowest_of_rank,
         metrics.wall_ns,
+        metrics.measure = 'device' AS of_device,
+        step_part_rules() AS rules,
         [
             { 'figure': 'span', 'unit': 'ns', 'value': metrics.span_ns },
             { 'figure': 'busy', 'unit': 'ns', 'value': metrics.busy_ns },
@@ -72,53 +48,70 @@ lists AS (
             { 'figure': 'compile', 'unit': 'ns', 'value': metrics.compile_ns },
             { 'figure': 'peak', 'unit': 'bytes', 'value': metrics.peak_bytes },
             { 'figure': 'steps', 'unit': 'count', 'value': metrics.steps }
-        ] AS listed
+        ] AS further
     FROM run_metrics AS metrics
 ),
 
-numbered AS (
+-- Parts that the run cannot have are known to be null; the others are rows of `run_parts`.
+placed AS (
     SELECT
         *,
-        unnest(listed) AS row,
-        (SELECT max(ordinal) FROM parts) + generate_subscripts(listed, 1) AS ordinal
-    FROM lists
+        [{ 'figure': 'wall', 'unit': 'ns', 'value': wall_ns, 'part': FALSE, 'position': 1 }]
+        || [
+            {
+                'figure': further[place].figure,
+                'unit': further[place].unit,
+                'value': further[place].value,
+                'part': FALSE,
+                'position': 1 + len(rules) + place
+            } FOR place IN range(1, len(further) + 1)
+        ]
+        || [
+            {
+                'figure': if(rules[place].is_idle, 'bubble_', '') || rules[place].part,
+                'unit': 'ns',
+                'value': NULL,
+                'part': TRUE,
+                'position': 1 + place
+            } FOR place IN range(1, len(rules) + 1)
+            IF NOT if(of_device, rules[place].of_device, rules[place].of_host)
+        ] AS figures
+    FROM listed
+),
+
+unnested AS (
+    SELECT
+        run_id,
+        placed.rank,
+        device,
+        slowest,
+        slowest_of_rank,
+        unnest(figures) AS row
+    FROM placed
 )
 
 SELECT
     run_id,
-    lists.rank,
-    device,
-    slowest,
-    slowest_of_rank,
-    'wall' AS figure,
-    'ns' AS unit,
-    wall_ns AS value,
-    FALSE AS part,
-    1 AS position
-FROM lists
-UNION ALL
-SELECT
-    run_id,
-    own_parts.rank,
-    device,
-    slowest,
-    slowest_of_rank,
-    figure,
-    'ns' AS unit,
-    value,
-    TRUE AS part,
-    1 + ordinal AS position
-FROM own_parts
-UNION ALL
-SELECT
-    run_id,
-    numbered.rank,
+    unnested.rank,
     device,
     slowest,
     slowest_of_rank,
     row.figure,
     row.unit,
     row.value,
-    FALSE AS part,
+    row.part,
+    row.position
+FROM unnested
+UNION ALL
+SELECT
+    run_id,
+    run_parts.rank,
+    device,
+    slowest,
+    slowest_of_rank,
+    if(is_idle, 'bubble_', '') || part AS figure,
+    'ns' AS unit,
+    ns AS value,
+    TRUE AS part,
     1 + ordinal AS position
-FROM numbered;
+FROM run_parts;

@@ -37,7 +37,9 @@ def show(pair: Pair) -> pd.DataFrame | None:
     sides = data.rows(
         select("*", "compared_runs", arguments=pair.arguments, order_by="side")
     ).set_index("side")
-    _answer(pair, frame)
+    if unlike := _unlike(pair, sides):
+        frame = frame.assign(percent=float("nan"))
+    _answer(pair, frame, unlike)
     on_device = bool((sides["measure"] == "device").all())
     _metrics(pair, frame, DEVICE if on_device else HOST)
     _steps(pair, sides)
@@ -59,7 +61,17 @@ def _nothing_to_compare(pair: Pair) -> None:
             )
 
 
-def _answer(pair: Pair, frame: pd.DataFrame) -> None:
+def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
+    """Why the figures of the two sides are not divided, if they are not."""
+    differing = select("subject", "comparability", arguments=[pair.base, pair.other])
+    if "measure" in set(data.rows(differing)["subject"]):
+        return "time of a device stands against time of a host"
+    if (sides["steps_from"] == "run").nunique() > 1:
+        return "a whole recording stands against a step"
+    return None
+
+
+def _answer(pair: Pair, frame: pd.DataFrame, unlike: str | None) -> None:
     """The wall times and their ratio, and the parts that changed most."""
     wall = frame.loc["wall"]
     base, other = float(wall[BASE]), float(wall[OTHER])
@@ -68,11 +80,12 @@ def _answer(pair: Pair, frame: pd.DataFrame) -> None:
     if pair.groups is not None:
         of = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in of}
         how_sure = f" ({medians.how_sure(pair.groups, wall)})"
-    how_sure = "" if ratio(base, other) == NO_DIFFERENCE else how_sure
+    how_sure = "" if unlike or ratio(base, other) == NO_DIFFERENCE else how_sure
+    each = "" if unlike else " a step"
     said = (
-        f"{names[OTHER]} takes **{formatting.duration(other)}** a step{of[OTHER]} where "
+        f"{names[OTHER]} takes **{formatting.duration(other)}**{each}{of[OTHER]} where "
         f"{names[BASE]} takes **{formatting.duration(base)}**{of[BASE]}: "
-        f"**{ratio(base, other)}**{how_sure}."
+        f"**{unlike or ratio(base, other)}**{how_sure}."
     )
     parts = frame[frame["part"] & (frame["change"].abs() > 0)]
     parts = parts.reindex(parts["change"].abs().sort_values(ascending=False).index)[:TOP]

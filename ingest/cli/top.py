@@ -20,7 +20,9 @@ HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 def top(
     connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int, is_wide: bool
 ) -> Iterator[RenderableType]:
-    """A ranking per rank and device, and of several one over all; of host time without a device.
+    """A ranking per rank and device, and where there are several, one over all of them.
+
+    Without a device, it ranks host time.
 
     `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, 0 is all, and the
     bubble row is shown beyond it. Long names are shortened unless `is_wide`.
@@ -68,7 +70,8 @@ def top(
         [run_id, level],
     ).fetchall()
     totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
-    yield from _ranking(f"{run_id}  over all", rows, totals, limit, longest)
+    title = f"{run_id}  over all {len(devices)} devices, their times added up"
+    yield from _ranking(title, rows, totals, limit, longest)
 
 
 def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:

@@ -79,8 +79,8 @@ def diff(
         conditions = [parse(text, comparison.figures) for text in fail_if or []]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fail-if") from None
-    figures, is_mixed = comparison.figures, comparison.is_mixed
-    verdicts = [judge(condition, figures, is_mixed) for condition in conditions]
+    figures, unlike = comparison.figures, comparison.unlike
+    verdicts = [judge(condition, figures, unlike) for condition in conditions]
     rows = settled(lambda: rows_by(connection, comparison, by.value))
     if as_json:
         said = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}

@@ -1,7 +1,7 @@
 """Two runs, or two groups of runs, side by side."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import duckdb
@@ -35,6 +35,15 @@ class Comparison:
     def is_mixed(self) -> bool:
         """Whether time of a device stands against time of a host."""
         return self.base.measure != self.other.measure
+
+    @property
+    def unlike(self) -> str | None:
+        """What makes the sides too different to divide their figures; null where nothing does."""
+        if self.is_mixed:
+            return "of a device on one side and of a host on the other"
+        if (self.base.steps_from == "run") != (self.other.steps_from == "run"):
+            return "of a step on one side and of a whole recording on the other"
+        return None
 
     @property
     def has_too_few(self) -> bool:
@@ -71,4 +80,7 @@ def compare(
     warnings = [Caveat("runs", None, None, said) for said in of_base + of_other]
     warnings += caveats(connection, base_side, other_side, names)
     figures = figures_of(connection, base_side, other_side, rank)
-    return Comparison(base_side, other_side, rank, figures, warnings)
+    comparison = Comparison(base_side, other_side, rank, figures, warnings)
+    if not comparison.unlike:
+        return comparison
+    return replace(comparison, figures=[replace(figure, percent=None) for figure in figures])

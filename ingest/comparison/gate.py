@@ -81,14 +81,14 @@ def _scale(text: str, unit: str, number: str, kind: str) -> int:
     raise ValueError(f"{text}: the bound is {what[kind]}")
 
 
-def judge(condition: Condition, figures: Iterable[Figure], is_mixed: bool = False) -> Verdict:
+def judge(condition: Condition, figures: Iterable[Figure], unlike: str | None = None) -> Verdict:
     """Whether the condition holds of a comparison's figures.
 
     Of several runs a side, the medians are taken. A bound of the change then holds only if chance
     alone would seldom rank the runs so: the rank test's p is below 0.05; or, where too few runs
     can give such a p, all of OTHER are beyond all of BASE. A condition that a run without any
-    change would meet (busy>-5%) asks for an improvement, and needs no such test. Where time of a
-    device stands against time of a host (`is_mixed`), no change can be judged.
+    change would meet (busy>-5%) asks for an improvement, and needs no such test. Where the sides
+    are `unlike`, no change can be judged.
     """
     figure = next(one for one in figures if one.figure == condition.figure).as_amount
     sides = {"OTHER": figure.other_values}
@@ -99,8 +99,8 @@ def judge(condition: Condition, figures: Iterable[Figure], is_mixed: bool = Fals
             of = f"{missing} of {len(values)} runs of {side}" if len(values) > 1 else side
             reason = f"{figure.figure} is not known of {of}: {condition.text} cannot be judged"
             return Verdict(condition.text, None, reason)
-    if is_mixed and condition.of != "value":
-        reason = f"{figure.figure} is of a device on one side and of a host on the other"
+    if unlike and condition.of != "value":
+        reason = f"{figure.figure} is {unlike}"
         return Verdict(condition.text, None, f"{reason}: {condition.text} cannot be judged")
     is_beyond = _is_beyond(condition, figure)
     beyond = f"{'more' if condition.is_above else 'less'} than {condition.said}"

@@ -44,7 +44,7 @@ class Figure:
 
     @property
     def as_amount(self) -> "Figure":
-        """The same as conditions mean it: an overlap, negative as a part, is a time."""
+        """The figure as conditions read it: `overlap`, a negative part, becomes a time."""
         if self.figure != "overlap":
             return self
         return replace(

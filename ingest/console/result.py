@@ -52,7 +52,7 @@ class Result:
         """The rows as CSV; lists, structs and maps as JSON."""
         with duckdb.connect() as connection:
             rows = connection.from_arrow(_numbered(self.table))
-            return writer.as_csv(rows, self.table.column_names).encode()
+            return "".join(writer.csv_lines(rows, self.table.column_names)).encode()
 
     def parquet(self) -> bytes:
         """The rows as Parquet; what it has no type for, such as intervals, as text."""

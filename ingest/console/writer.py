@@ -1,7 +1,5 @@
 """Values as text, each as DuckDB writes it: for tables, CSV and JSON."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,8 @@ INTEGERS = frozenset(
     for size in ("tinyint", "smallint", "integer", "bigint", "hugeint")
 )
 NUMBERS = FLOATS | INTEGERS | {"decimal"}
-NOT_FINITE = re.compile(r"\b(NaN|Infinity)\b")
+STRING_OR_NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
+QUOTED_IN_CSV = re.compile(r'[",\r\n]|^$')
 NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 NOT_IN_ARROW = re.compile(r"\b(UHUGEINT|BIT|TIME WITH TIME ZONE)\b")  # or there with other values
 
@@ -32,29 +31,44 @@ def texts(relation: Relation) -> pa.Table:
     return _projected(relation, columns).to_arrow_table().rename_columns(relation.columns)
 
 
-def as_csv(relation: Relation, names: Sequence[str]) -> str:
-    """The rows as CSV, with a header of these names."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    for batch in texts(relation).to_batches():
-        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-    return buffer.getvalue()
+def csv_lines(relation: Relation, names: Sequence[str]) -> Iterator[str]:
+    """The rows as lines of CSV, after a header of these names.
+
+    NULL is empty and empty text is `""`; where there is one column, both are `""`.
+    """
+    return _csv_lines(texts(relation), names)
+
+
+def _csv_lines(rows: pa.Table, names: Sequence[str]) -> Iterator[str]:
+    yield ",".join(map(_csv_field, names)) + "\n"
+    for batch in rows.to_batches():
+        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            line = ",".join(map(_csv_field, values))
+            yield (line or '""') + "\n"  # readers skip an empty line
+
+
+def _csv_field(value: str | None) -> str:
+    if value is None:
+        return ""
+    return '"' + value.replace('"', '""') + '"' if QUOTED_IN_CSV.search(value) else value
 
 
 def json_objects(relation: Relation) -> Iterator[str]:
     """Each row as a JSON object, in ASCII. What JSON has no number for, such as NaN, is null."""
     finite = "CASE WHEN isfinite(#{0}) THEN #{0} END"
     fields = [
-        f"{literal(name)}: {(finite if kind.id in FLOATS else '#{0}').format(place)}"
+        f"{literal(name)}, {(finite if kind.id in FLOATS else '#{0}').format(place)}"
         for place, name, kind in _columns(relation)
     ]
-    rows = _projected(relation, [f"to_json({{{', '.join(fields)}}})::VARCHAR"]).to_arrow_table()
-    for row in rows.column(0):
-        text = str(row)
-        if NOT_FINITE.search(text):  # in a list, or in a text
-            text = json.dumps(json.loads(text, parse_constant=lambda _: None))
-        yield NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    texts = _projected(relation, [f"json_object({', '.join(fields)})::VARCHAR"])
+    return map(_as_json, texts.to_arrow_table().column(0))
+
+
+def _as_json(text: pa.Scalar) -> str:
+    finite = STRING_OR_NOT_FINITE.sub(
+        lambda found: found[0] if found[0].startswith('"') else "null", str(text)
+    )
+    return NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], finite)
 
 
 def for_arrow(relation: Relation) -> Relation:

@@ -3,7 +3,7 @@
 import math
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from itertools import zip_longest
@@ -114,28 +114,36 @@ def write_query(
         raise QueryError(str(error).strip()) from error
     if isinstance(formed, bytes):
         sys.stdout.buffer.write(formed)
-    elif isinstance(formed, str):
-        sys.stdout.write(formed)
-    else:
+    elif isinstance(formed, Text):
         results().print(formed)
+    else:
+        sys.stdout.writelines(formed)
 
 
-def _formed(relation: duckdb.DuckDBPyRelation | None, output_format: str) -> bytes | str | Text:
+def _formed(
+    relation: duckdb.DuckDBPyRelation | None, output_format: str
+) -> bytes | Text | Iterable[str]:
     """The rows of a query as they are to be written."""
     if relation is None:
         raise QueryError("the query is empty")
     if output_format == "parquet":
         return Result(writer.for_arrow(relation).to_arrow_table()).parquet()
     if output_format == "csv":
-        text = writer.as_csv(relation, relation.columns)
-        if not sys.stdout.isatty():
-            return text
-        return "\n".join(printable(line) for line in text.split("\n"))
+        lines = writer.csv_lines(relation, relation.columns)
+        return (printable(line) + "\n" for line in lines) if sys.stdout.isatty() else lines
     if output_format == "json":
         if len(set(relation.columns)) < len(relation.columns):
             raise QueryError("two columns have the same name: JSON cannot tell them apart")
-        return "[" + ",\n".join(writer.json_objects(relation)) + "]\n"
+        return _json_array(writer.json_objects(relation))
     return _shown(relation)
+
+
+def _json_array(objects: Iterable[str]) -> Iterator[str]:
+    separator = "["
+    for each in objects:
+        yield separator + each
+        separator = ",\n"
+    yield "[]\n" if separator == "[" else "]\n"
 
 
 def _shown(relation: duckdb.DuckDBPyRelation) -> Text:

@@ -285,6 +285,31 @@ def test_a_device_against_a_host_alone(app, traces):
     host = add_whole(traces, "host", [event("cpu_op", 0, "aten::mm")])
     shown = app(traces.store.path, "compare", base=device, other=host)
     assert not shown.exception
+    assert "time of a device stands against time of a host" in texts(shown)
+    assert "times as" not in texts(shown)
+    assert not any("%" in str(metric.delta) for metric in shown.metric)
+
+
+def test_a_step_against_a_whole_recording(app, traces):
+    marked = event("user_annotation", 0, "ProfilerStep#1")
+    stepped = add_whole(traces, "stepped", [marked, event("kernel", 0)])
+    whole = add_whole(traces, "whole", [event("kernel", 0), event("kernel", 500)])
+    shown = app(traces.store.path, "compare", base=stepped, other=whole)
+    assert "a whole recording stands against a step" in texts(shown)
+    assert "times as" not in texts(shown)
+    assert not any("%" in str(metric.delta) for metric in shown.metric)
+
+
+def test_compilation_on_a_host_without_a_data_loader_is_not_idle(traces):
+    run = add_whole(
+        traces, "compiling", [event("cpu_op", 0, "entire_frame_compile (dynamo_timed)")]
+    )
+    with ingest.connect(traces.store.path) as connection:
+        since = connection.execute("SELECT start_ns FROM top_ops").fetchall()[0][0]
+        assert connection.execute(
+            "SELECT DISTINCT part FROM host_occupancy($1, 0, $2, $3, 1)",
+            [run, since, since + 10_000],
+        ).fetchall() == [("compile",)]
 
 
 @pytest.mark.parametrize("bins", [1, 7, 240])

@@ -320,6 +320,16 @@ def test_every_value_is_written_as_it_is(
     assert text in command("sql", query).out
 
 
+def test_empty_text_is_not_null_and_names_may_differ_in_case_only(command: Command) -> None:
+    query = "SELECT '' AS a, NULL AS A, '\"NaN\": -Infinity,' AS b, ['inf'::DOUBLE] AS c"
+    assert command("sql", query, "--format", "csv").out == (
+        'a,A,b,c\n"",,"""NaN"": -Infinity,",[Infinity]\n'
+    )
+    assert json.loads(command("sql", query, "--format", "json").out) == [
+        {"a": "", "A": None, "b": '"NaN": -Infinity,', "c": [None]}
+    ]
+
+
 def test_a_ranking_of_one_device_is_printed_once(command: Command, sample_store: Path) -> None:
     said = command("top", "mi300_flux1_graph_replay", store=sample_store).out
     assert said.count("Total device time:") == 1

@@ -72,6 +72,7 @@ def runs(sampled: Samples, stores: Stores, tmp_path_factory: pytest.TempPathFact
         add(name, trace([Call("aten::mm", (10, 20), "gemm", (50, 50)), second], 400, 1))
     on_host = [e for e in diff_traces.eager() if e["cat"] in ("cpu_op", "user_annotation")]
     add("host", on_host, tags={"kind": "odd"})
+    add("whole", [e for e in diff_traces.eager() if "ProfilerStep" not in e["name"]])
     add("empty", [host("nothing", "trace", 0, 10)], tags={"branch": "lone"})
     sampled.add(traces.store, EAGER_TRACE, COMPILED_TRACE, *WORKERS)
     traces.store.add(sampled.files("cpp_pickler_protocol2")[0], ingest.RunLabels("snap"))
@@ -253,6 +254,8 @@ HOLDS, FINE, UNKNOWN = 3, 0, 1
         ("host compiled", "kernels>+0", UNKNOWN, "kernels is not known of BASE"),
         ("host compiled", "wall>+1%", UNKNOWN, "wall is of a device on one side and of a host"),
         ("host compiled", "kernels>3", HOLDS, "kernels is 4: more than 3"),
+        ("whole compiled", "wall>+1%", UNKNOWN, "wall is of a step on one side and of a whole"),
+        ("whole compiled", "wall>1us", HOLDS, "wall is 800 µs: more than 1 us"),
         # groups
         (
             *("tag:main tag:slow", "compute>+5%", HOLDS),
@@ -283,6 +286,12 @@ def test_conditions(sides: str, condition: str, code: int, reason: str, diff: Di
     [verdict] = json.loads(said.out)["verdicts"]
     assert verdict["condition"] == condition
     assert verdict["holds"] == {HOLDS: True, FINE: False, UNKNOWN: None}[code]
+
+
+def test_a_recording_and_a_step_are_not_divided(diff: Diff) -> None:
+    figures = json.loads(diff("whole", "compiled", "--json").out)["figures"]
+    assert all(figure["percent"] is None for figure in figures)
+    assert any(figure["change"] for figure in figures)
 
 
 def test_runs_that_overlap_are_not_all_beyond(diff: Diff) -> None:

@@ -13,7 +13,7 @@ from ingest import sql
 from tests.stores import Stores
 
 LEVELS = ("op", "leaf", "kernel")
-ACROSS_RUNS = {"trend"}  # reads small files of each
+ACROSS_RUNS = {"trend", "parts"}  # one reads small files of each, the other no file
 
 
 @pytest.fixture(scope="module")

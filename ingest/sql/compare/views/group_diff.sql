@@ -24,7 +24,7 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
             figure,
             unit,
             part,
-            position,
+            min(position) AS position,
             median(value) FILTER (WHERE run_id IN bases) AS base,
             median(value) FILTER (WHERE run_id IN others) AS other,
             list(value ORDER BY run_id) FILTER (WHERE run_id IN bases) AS base_values,
@@ -35,7 +35,7 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
         WHERE
             run_id IN list_concat(bases, others)
             AND is_compared(rank, figures.rank, slowest, slowest_of_rank)
-        GROUP BY figure, unit, part, position
+        GROUP BY figure, unit, part
     ),
 
     changes AS (

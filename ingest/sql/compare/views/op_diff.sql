@@ -27,9 +27,9 @@
 -- base_ns         device time, on the host the time of the operators, in the first run, ns
 -- other_ns        in the second
 -- change_ns       second less first
--- of_calls_ns     of that, what the change in calls makes, at the first run's time per call; null
---                 where a side has no calls, or it is fused
--- of_time_ns      of that, the rest: what the change in time per call makes
+-- of_calls_ns     of that, what more or fewer calls cause, at the first run's time per call; null
+--                 where a side has no calls, or the row is fused
+-- of_time_ns      of that, what the time per call causes; null as of_calls_ns
 -- percent         change, of the first; null where that is 0
 -- row_id          names the row among those of these two runs
 -- group_ids       groups of `alignment` whose units are in it

@@ -39,8 +39,10 @@ CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
         SELECT
             edge_ns,
             lead(edge_ns) OVER (ORDER BY edge_ns) AS next_ns,
-            sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to AS computing,
-            sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to AS loading,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0)
+                AS computing,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0)
+                AS loading,
             sum(sum(change)) OVER up_to AS active
         FROM edges
         GROUP BY edge_ns

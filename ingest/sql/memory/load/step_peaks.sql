@@ -1,98 +1,70 @@
 -- The most memory in use in each step, where the memory was recorded on the clock of the steps.
--- One row: a device in a step of a rank; `device` is its number, null for the host.
+-- One row: a device in a step of an input file; `device` is its number, null for the host.
 --
--- What was in use as the step began counts too. Of several files that tell of a device a snapshot
+-- What was in use as the step began counts too. Of several files that know a device, a snapshot
 -- goes first, then a trace, then a memory timeline.
 WITH
-used AS (
-    SELECT
-        devices.device_id,
-        sources.rank,
-        devices.device,
-        devices.origin,
-        actions.time_ns,
-        totals.ordinal,
-        coalesce(totals.active_bytes, totals.allocated_bytes) AS used_bytes
-    FROM memory_totals AS totals
-    INNER JOIN memory_actions AS actions ON totals.action_id = actions.action_id
-    INNER JOIN memory_devices AS devices ON totals.device_id = devices.device_id
-    INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
-    WHERE actions.time_ns IS NOT NULL
-),
-
--- At a moment, the last action counts as what was in use.
+-- At a moment, the last action says what was in use.
 moments AS (
     SELECT
-        device_id,
-        rank,
-        device,
-        origin,
-        time_ns,
-        max(used_bytes) AS peak_bytes,
-        arg_max(used_bytes, ordinal) AS used_bytes
-    FROM used
-    GROUP BY device_id, rank, device, origin, time_ns
+        totals.device_id,
+        actions.time_ns,
+        max(coalesce(totals.active_bytes, totals.allocated_bytes)) AS peak_bytes,
+        arg_max(coalesce(totals.active_bytes, totals.allocated_bytes), totals.ordinal)
+            AS used_bytes
+    FROM memory_totals AS totals
+    INNER JOIN memory_actions AS actions ON totals.action_id = actions.action_id
+    WHERE actions.time_ns IS NOT NULL
+    GROUP BY totals.device_id, actions.time_ns
 ),
 
-recorded AS (
+-- The files with steps of the rank whose memory it is.
+devices AS (
     SELECT
-        steps.rank,
-        steps.step,
-        steps.start_ns,
-        steps.start_ns + steps.dur_ns AS end_ns,
-        devices.device_id
-    FROM steps
-    INNER JOIN (
-        SELECT device_id, rank, min(time_ns) AS first_ns, max(time_ns) AS last_ns
-        FROM moments
-        GROUP BY device_id, rank
-    ) AS devices
-        ON
-            steps.rank = devices.rank
-            AND steps.start_ns <= devices.last_ns
-            AND steps.start_ns + steps.dur_ns > devices.first_ns
+        memory.device_id,
+        memory.origin,
+        if(memory.device = 'cpu', 'host', 'device') AS measure,
+        try_cast(regexp_extract(memory.device, '[0-9]+$') AS BIGINT) AS device,
+        memory.first_ns,
+        memory.last_ns,
+        of_steps.source_id
+    FROM memory_devices AS memory
+    INNER JOIN staged_sources AS of_memory ON memory.source_id = of_memory.source_id
+    INNER JOIN staged_sources AS of_steps ON of_memory.rank = of_steps.rank
 ),
 
 reached AS (
-    SELECT
-        recorded.rank,
-        recorded.step,
-        moments.device,
-        moments.origin,
-        max(moments.peak_bytes) AS bytes
-    FROM recorded
-    INNER JOIN moments
-        ON
-            recorded.device_id = moments.device_id
-            AND recorded.start_ns <= moments.time_ns
-            AND recorded.end_ns > moments.time_ns
-    GROUP BY recorded.rank, recorded.step, moments.device, moments.origin
+    SELECT devices.*, stretch.step, moments.peak_bytes AS bytes
+    FROM moments
+    INNER JOIN devices ON moments.device_id = devices.device_id
+    ASOF INNER JOIN step_stretches AS stretch
+        ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.from_ns
     UNION ALL
-    SELECT
-        recorded.rank,
-        recorded.step,
-        moments.device,
-        moments.origin,
-        moments.used_bytes AS bytes
-    FROM recorded
+    SELECT devices.*, stretch.step, moments.used_bytes AS bytes
+    FROM devices
+    INNER JOIN step_stretches AS stretch
+        ON
+            devices.source_id = stretch.source_id
+            AND devices.first_ns < stretch.to_ns
+            AND devices.last_ns >= stretch.from_ns
     ASOF INNER JOIN moments
-        ON recorded.device_id = moments.device_id AND recorded.start_ns >= moments.time_ns
+        ON devices.device_id = moments.device_id AND stretch.from_ns >= moments.time_ns
 ),
 
 highest AS (
-    SELECT rank, step, device, origin, max(bytes) AS peak_bytes
+    SELECT source_id, step, measure, device, origin, max(bytes) AS peak_bytes
     FROM reached
-    GROUP BY rank, step, device, origin
+    GROUP BY source_id, step, measure, device, origin
 )
 
 SELECT
-    rank,
+    source_id,
     step,
-    if(device = 'cpu', 'host', 'device') AS measure,
-    try_cast(regexp_extract(device, '[0-9]+$') AS BIGINT) AS device,
+    measure,
+    device,
     arg_min(
         peak_bytes, (list_position(['snapshot', 'trace', 'timeline'], origin), -peak_bytes)
     ) AS peak_bytes,
-    count(*) OVER (PARTITION BY rank, step, measure) AS devices
+    count(*) OVER (PARTITION BY source_id, step, measure) AS devices
 FROM highest
-GROUP BY rank, step, highest.device;
+GROUP BY source_id, step, measure, device;

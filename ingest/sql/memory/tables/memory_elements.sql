@@ -94,5 +94,6 @@ INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
 LEFT JOIN births ON known.action_id = births.action_id
 LEFT JOIN allocating_ops AS ops ON births.lane = ops.lane AND births.from_ns = ops.from_ns
 LEFT JOIN stack_sites ON known.stack_id = stack_sites.stack_id
+-- In actions in place of time.
 ASOF LEFT JOIN step_moments('memory_step_spans') AS moment
     ON known.device_id = moment.source_id AND known.birth >= moment.from_ns;

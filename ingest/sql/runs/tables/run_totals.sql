@@ -48,7 +48,7 @@
 -- recompiles                of those, recompilations
 -- compile_ns                time that they took, ns
 WITH
-parts AS (
+times AS (
     SELECT
         rank,
         device,
@@ -148,7 +148,7 @@ peaks AS (
         ) AS peak_bytes,
         count(*) OVER (PARTITION BY rank, measure) AS devices
     FROM memory_peak
-    GROUP BY rank, memory_peak.device
+    GROUP BY rank, measure, device
 ),
 
 counted AS (
@@ -162,7 +162,7 @@ SELECT
     total.steps,
     total.steps_from,
     total.step_name,
-    COLUMNS(parts.* EXCLUDE (rank, device))::BIGINT,
+    COLUMNS(times.* EXCLUDE (rank, device))::BIGINT,
     if(total.measure = 'device', coalesce(stretches.exposed_communication_ns, 0), NULL)::BIGINT
         AS exposed_communication_ns,
     if(total.measure = 'device', coalesce(stretches.exposed_copy_ns, 0), NULL)::BIGINT
@@ -180,7 +180,7 @@ SELECT
     compiled.recompiles,
     compiled.compile_ns
 FROM counted AS total
-INNER JOIN parts ON total.rank = parts.rank AND total.device IS NOT DISTINCT FROM parts.device
+INNER JOIN times ON total.rank = times.rank AND total.device IS NOT DISTINCT FROM times.device
 INNER JOIN counts ON total.rank = counts.rank AND total.device IS NOT DISTINCT FROM counts.device
 LEFT JOIN stretches
     ON total.rank = stretches.rank AND total.device IS NOT DISTINCT FROM stretches.device

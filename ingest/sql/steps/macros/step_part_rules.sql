@@ -9,7 +9,7 @@
 -- is_late       the activity that ended it was launched after it began; null if that is unknown
 -- is_waiting    the host was waiting for the device when it began
 -- is_loading    a data loader filled at least half of it
--- is_compiling  torch.compile filled at least half of it
+-- is_compiling  torch.compile filled at least half of it; of a host, torch.compile alone ran
 -- is_dependent  the activity that ended it follows another stream's activity or a communication
 CREATE MACRO step_part_rules(
     is_late := NULL::BOOLEAN,
@@ -24,7 +24,7 @@ CREATE MACRO step_part_rules(
         'of_device': TRUE,
         'of_host': TRUE,
         'is_idle': NULL,
-        'text': 'Time of the first steps before their first activity began.',
+        'text': 'Time before the first activity of the measured steps.',
         'remedy': NULL,
         'applies': FALSE
     },
@@ -162,7 +162,7 @@ CREATE MACRO step_part_rules(
         'of_device': TRUE,
         'of_host': TRUE,
         'is_idle': NULL,
-        'text': 'Time of the last steps after their last activity ended.',
+        'text': 'Time after their last activity.',
         'remedy': NULL,
         'applies': FALSE
     }

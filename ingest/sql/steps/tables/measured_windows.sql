@@ -19,7 +19,7 @@
 -- from_ns       Unix time from which activities count, ns
 -- to_ns         Unix time up to which they count, ns
 WITH
-in_steps AS (
+asked AS (
     SELECT source_id, device, min(start_ns) AS from_ns, max(end_ns) AS to_ns
     FROM activity_steps
     WHERE is_measured
@@ -55,13 +55,13 @@ SELECT
     recordings.steps_from,
     recordings.step_name,
     recordings.steps,
-    least(recordings.from_ns, in_steps.from_ns) AS wall_from_ns,
-    greatest(recordings.to_ns, in_steps.to_ns) AS wall_to_ns,
-    coalesce(in_steps.from_ns, recordings.to_ns) AS from_ns,
-    coalesce(in_steps.to_ns, recordings.to_ns) AS to_ns
+    least(recordings.from_ns, asked.from_ns) AS wall_from_ns,
+    greatest(recordings.to_ns, asked.to_ns) AS wall_to_ns,
+    coalesce(asked.from_ns, recordings.to_ns) AS from_ns,
+    coalesce(asked.to_ns, recordings.to_ns) AS to_ns
 FROM recordings
 INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
-LEFT JOIN in_steps
+LEFT JOIN asked
     ON
-        recordings.source_id = in_steps.source_id
-        AND rank_devices.device IS NOT DISTINCT FROM in_steps.device;
+        recordings.source_id = asked.source_id
+        AND rank_devices.device IS NOT DISTINCT FROM asked.device;

@@ -114,7 +114,7 @@ INNER JOIN measured_windows AS measured
     ON
         times.source_id = measured.source_id
         AND times.device IS NOT DISTINCT FROM measured.device
-LEFT JOIN steps AS steps
+LEFT JOIN steps
     ON times.source_id = steps.source_id AND times.step IS NOT DISTINCT FROM steps.step
 LEFT JOIN counts
     ON
@@ -136,7 +136,7 @@ LEFT JOIN devices ON times.rank = devices.rank
 -- A profiler can number devices otherwise than PyTorch: the only one of a rank is the only one.
 LEFT JOIN step_peaks AS peaks
     ON
-        steps.rank = peaks.rank
+        steps.source_id = peaks.source_id
         AND steps.step IS NOT DISTINCT FROM peaks.step
         AND measured.measure = peaks.measure
         AND (

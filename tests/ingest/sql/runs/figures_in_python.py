@@ -25,7 +25,12 @@ WRAPPER = re.compile(
     r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|TorchDynamo |"
     r"autograd::engine::evaluate_function|ProfilerStep"
 )
-COLLECTIVE = re.compile(r"nccl|multimem|shot_all_|cross_device_reduce", re.IGNORECASE)
+COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and of programs of their own
+    r"[nrh]ccl|cncl|oneccl|nvshmem|mscclpp|multimem_|lamport|userbuffers|quick_?reduce|"
+    r"shot_?all_?(reduce|gather)|cross_device_|allreduce_fusion|deep_ep::|\bmori[:_]|"
+    r"triton_all_reduce",
+    re.IGNORECASE,
+)
 
 
 def read(path: Path) -> list[Event]:

@@ -195,12 +195,38 @@ def test_metrics_of_steps(traces: Traces) -> None:
     ]
 
 
-def test_steps_have_peaks_where_memory_was_recorded(traces: Traces) -> None:
-    def memory(at: float, size: int, total: int) -> Event:
-        on = {"Device Type": 1, "Device Id": 0, "Addr": abs(size), "Bytes": size}
-        place = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at}
-        return {**place, "args": {**on, "Total Allocated": total, "Total Reserved": 4096}}
+def memory(at: float, size: int, total: int) -> Event:
+    """A `[memory]` event of the device."""
+    on = {"Device Type": 1, "Device Id": 0, "Addr": abs(size), "Bytes": size}
+    place = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at}
+    return {**place, "args": {**on, "Total Allocated": total, "Total Reserved": 4096}}
 
+
+def test_two_files_of_a_rank_have_steps_and_peaks_of_their_own(
+    traces: Traces, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for number, (name, peak) in enumerate([("first", 1000), ("second", 700)]):
+        start = 1000 * number
+        events = [
+            step(0, start, 100),
+            *launched("k", start + 10, start + 20, 30 + number),
+            memory(start + 15, peak, peak),
+            memory(start + 60, -peak, 0),
+        ]
+        traces.write(events, name, distributedInfo={"rank": 0}).rename(run / f"{name}.json")
+    traces.store.add(run)
+    with ingest.connect(traces.store.path) as connection:
+        assert connection.sql(
+            "SELECT rank, step, busy_ns, peak_bytes FROM step_metrics ORDER BY start_ns"
+        ).fetchall() == [(0, 0, 30_000, 1000), (0, 0, 31_000, 700)]
+        assert connection.sql("SELECT steps, busy_ns, peak_bytes FROM run_totals").fetchall() == [
+            (2, 61_000, 1000)
+        ]
+
+
+def test_steps_have_peaks_where_memory_was_recorded(traces: Traces) -> None:
     connection = traces.add(
         [
             *(step(number, 100 * number, 100) for number in (1, 2, 3, 4)),

@@ -365,7 +365,12 @@ def test_a_query_without_rows_says_so(command: Command) -> None:
 
 def test_parquet_does_not_go_to_a_terminal(sample_store: Path) -> None:
     done = subprocess.run(
-        ["script", "-qec", f"{sys.executable} -m ingest sql 'SELECT 1' --format parquet", "-"],
+        [
+            "script",
+            "-qec",
+            f"{sys.executable} -m ingest sql 'SELECT 1' --format parquet",
+            "/dev/null",
+        ],
         capture_output=True,
         text=True,
         check=False,

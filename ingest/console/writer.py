@@ -50,7 +50,7 @@ def _csv_lines(rows: pa.Table, names: Sequence[str]) -> Iterator[str]:
 def _csv_field(value: str | None) -> str:
     if value is None:
         return ""
-    return '"' + value.replace('"', '""') + '"' if QUOTED_IN_CSV.search(value) else value
+    return _quoted(value) if QUOTED_IN_CSV.search(value) else value
 
 
 def json_objects(relation: Relation) -> Iterator[str]:
@@ -97,5 +97,6 @@ def _text(place: int, kind: duckdb.sqltypes.DuckDBPyType) -> str:
     return f"to_json(#{place})::VARCHAR" if kind.id in NESTED else f"#{place}::VARCHAR"
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _quoted(text: str) -> str:
+    """In double quotes, as SQL writes names and CSV writes texts."""
+    return '"' + text.replace('"', '""') + '"'

@@ -130,12 +130,16 @@ def _formed(
         return Result(writer.for_arrow(relation).to_arrow_table()).parquet()
     if output_format == "csv":
         lines = writer.csv_lines(relation, relation.columns)
-        return (printable(line) + "\n" for line in lines) if sys.stdout.isatty() else lines
+        return map(_on_terminal, lines) if sys.stdout.isatty() else lines
     if output_format == "json":
         if len(set(relation.columns)) < len(relation.columns):
             raise QueryError("two columns have the same name: JSON cannot tell them apart")
         return _json_array(writer.json_objects(relation))
     return _shown(relation)
+
+
+def _on_terminal(line: str) -> str:
+    return printable(line.removesuffix("\n"), len(line)) + "\n"
 
 
 def _json_array(objects: Iterable[str]) -> Iterator[str]:

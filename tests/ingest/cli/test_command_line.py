@@ -363,6 +363,18 @@ def test_a_query_without_rows_says_so(command: Command) -> None:
         assert command("sql", query).err == "error: the query is empty\n"
 
 
+def test_csv_on_a_terminal_has_a_line_a_row(sample_store: Path) -> None:
+    query = "SELECT n, chr(27) || n AS t FROM range(2) AS r (n)"
+    done = subprocess.run(
+        ["script", "-qec", f"{sys.executable} -m ingest sql '{query}' --format csv", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRACEHOUSE_STORE": str(sample_store)},
+    )
+    assert done.stdout.splitlines() == ["n,t", "0,\\x1b0", "1,\\x1b1"]
+
+
 def test_parquet_does_not_go_to_a_terminal(sample_store: Path) -> None:
     done = subprocess.run(
         [

@@ -1,5 +1,6 @@
--- Host time by operator in some steps: `host_ranking_of_steps(run, from_step, to_step)`, with both
--- steps included. A null bound is none; without bounds, the whole recording counts.
+-- Host time by operator from one step to another: `host_ranking_of_steps(run, from_step, to_step)`.
+-- Both steps are included. Without a bound, the ranking is open on that side; without both, it
+-- covers the whole recording.
 -- One row: an operator of one rank.
 --
 -- rank      rank of the process

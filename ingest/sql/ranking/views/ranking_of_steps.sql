@@ -1,5 +1,6 @@
--- The rankings of what some steps launched: `ranking_of_steps(run, from_step, to_step)`, with both
--- steps included. A null bound is none; without bounds, the whole recording counts.
+-- The rankings from one step to another: `ranking_of_steps(run, from_step, to_step)`. Both steps
+-- are included. Without a bound, the ranking is open on that side; without both, it covers the
+-- whole recording.
 -- One row: a name, or the bubble, of one device of one rank, at one level.
 --
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel

@@ -1,5 +1,5 @@
 -- Metrics of each measured step; `step_parts` has what its time consists of.
--- One row: a step, on a device of an input file; on its host, in a run without a device.
+-- One row: a step, on a device of an input file; without a device, on its host.
 --
 -- run_id          the run
 -- source_id       the input file
@@ -8,11 +8,11 @@
 -- step            number of the step; null for time between steps, and where no steps were found
 -- start_ns        Unix time at which the host began the step, ns; null between steps
 -- dur_ns          its length on the host, ns; null between steps
--- until_ns        Unix time of its end, or of the end of what it launched on the device if that is
---                 later, ns; null between steps
+-- until_ns        Unix time at which the step and all that it launched had ended, ns; null between
+--                 steps
 -- wall_ns         sum of its parts, ns
--- busy_ns         of that, time in which the device, or the host without one, was busy, ns
--- idle_ns         of that, time in which it idled between activities, ns
+-- busy_ns         time in which the device was busy, or the host in a run without one, ns
+-- idle_ns         time in which it idled between activities, ns
 -- activities      kernels, copies and sets, or operators of a host
 -- kernels         of those, kernels; null for a host
 -- launches        calls that launched these; null where no launch was recorded

@@ -1,12 +1,11 @@
 -- What the time of each step consists of. The parts of a step add up to its wall time, those of all
 -- steps to the wall time of the run.
--- One row: a part of a step, on a device of an input file; on its host, in a run without a device.
--- Each step has all parts; time between steps has only those that there are.
+-- One row: a part of a step, on a device of an input file; without a device, on its host.
+-- Each step has all parts; time between steps has only those that occur.
 --
--- The measured steps are those of `steps`. An activity belongs to the step around its
--- launch. Idle time belongs to the step of the activity that ended it from that step's start on;
--- before, and after the last activity, to the step in which the host was. A host's own time belongs
--- to the step in which it passed.
+-- An activity belongs to the step around its launch. Idle time belongs to the step of the activity
+-- that ended it, from that step's start on. Before that, and after the last activity, it belongs to
+-- the step in which the host was. A host's own time belongs to the step in which it passed.
 --
 -- run_id     the run
 -- source_id  the input file
@@ -69,23 +68,21 @@ idle AS (
     WHERE measure = 'device'
 ),
 
--- From `own_ns` on the time belongs to `step`.
+-- From `own_ns` on the time belongs to `step`. Without a step, that is the end: `least` ignores
+-- null.
 owned AS (
     SELECT
         idle.*,
-        coalesce(
-            greatest(idle.from_ns, least(idle.to_ns, steps.start_ns)), idle.to_ns
-        ) AS own_ns
+        greatest(idle.from_ns, least(idle.to_ns, steps.start_ns)) AS own_ns
     FROM idle
-    LEFT JOIN steps AS steps
-        ON idle.source_id = steps.source_id AND idle.step = steps.step
+    LEFT JOIN steps ON idle.source_id = steps.source_id AND idle.step = steps.step
 ),
 
 -- Every part of every step, so that means over steps are right.
 none AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
     FROM measured_windows AS measured
-    INNER JOIN steps AS steps ON measured.source_id = steps.source_id
+    INNER JOIN steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
         ON if(measured.measure = 'device', listed.of_device, listed.of_host)
 ),

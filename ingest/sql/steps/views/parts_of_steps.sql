@@ -1,5 +1,6 @@
--- What the time of some steps consists of: `parts_of_steps(run, from_step, to_step)`, with both
--- steps included. A null bound is none; without bounds, the whole measured time counts.
+-- What the time from one step to another consists of: `parts_of_steps(run, from_step, to_step)`.
+-- Both steps are included. Without a bound, the range is open on that side; without both, it covers
+-- the whole measured time.
 -- One row: a part of these steps, on a device of a rank; on its host, in a run without a device.
 --
 -- rank     rank of the process

@@ -1,8 +1,8 @@
 # make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
 # make check  lint, types and the quick tests, in a few minutes: while you work
 # make test   lint, types and all tests: before you push
-# make docs   regenerates the order of the SQL, the data dictionary and, with TRACE=h100_owlv2.json.gz,
-#             the README
+# make docs   regenerates the order of the SQL, the data dictionary and, with SAMPLES=<the samples>,
+#             the README and the worked questions
 
 PYTHON ?= python3
 VENV := .venv
@@ -41,7 +41,7 @@ lint: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python -m ingest.sql
-	$(BIN)/python docs/generate.py $(TRACE)
+	$(BIN)/python -m docs.generate $(SAMPLES)
 
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

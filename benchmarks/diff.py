@@ -26,9 +26,9 @@ from ingest.terminal import results, table  # noqa: E402
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 PAIR = ("h100_owlv2", "mi300_owlv2")
 BY_NAME = """
-    SELECT op, any_value(device_ns) FILTER (WHERE run_id = $base) AS base_ns,
+    SELECT name, any_value(device_ns) FILTER (WHERE run_id = $base) AS base_ns,
         any_value(device_ns) FILTER (WHERE run_id = $other) AS other_ns
-    FROM op_ranking WHERE run_id IN ($base, $other) GROUP BY op
+    FROM op_ranking WHERE run_id IN ($base, $other) GROUP BY name
 """
 MACROS = ("run_diff", "op_diff", "kernel_diff", "module_diff", "alignment", "comparability")
 

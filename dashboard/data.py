@@ -101,19 +101,19 @@ def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> 
         )
 
 
-def runs_of(words: str) -> list[str]:
-    """The runs that `words` names, as in `ingest diff`; cached while the store is as it was.
+def runs_of(selector: str) -> list[str]:
+    """The runs that `selector` names, as in `ingest diff`; cached while the store is as it was.
 
     Raises ingest.IngestError where there is none.
     """
     state = str(st.session_state["store_state"])
-    return _asked(lambda: _runs_of(str(path()), state, words))
+    return _asked(lambda: _runs_of(str(path()), state, selector))
 
 
 @st.cache_data(show_spinner=False, max_entries=100)
-def _runs_of(store: str, state: str, words: str) -> list[str]:
+def _runs_of(store: str, state: str, selector: str) -> list[str]:
     with _connection(store).cursor() as cursor:
-        return ingest.settled(lambda: ingest.runs_of(cursor, _store(store), words))
+        return ingest.settled(lambda: ingest.runs_of(cursor, _store(store), selector))
 
 
 def compared(

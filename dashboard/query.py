@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import indent
 
 import ingest
 
@@ -33,6 +34,7 @@ def select(
     source: str,
     where: Mapping[str, Value] | None = None,
     *,
+    given: Mapping[str, Query] | None = None,
     arguments: Sequence[Scalar] | None = None,
     containing: tuple[str, str] | None = None,
     group_by: str | None = None,
@@ -41,15 +43,28 @@ def select(
 ) -> Query:
     """SELECT columns FROM a view, or a table macro with arguments, with conditions.
 
-    `where` maps a column, or a column and an operator (`from_ns <`), to a value; a sequence means
-    any of its values, None means null. `containing` is an expression and what its text must
-    contain, in upper or lower case.
+    `where` maps a column, or a column and an operator (`start_ns <`), to a value; a sequence means
+    any of its values, None means null. `given` are queries that the source names, for macros that
+    take the name of a relation. `containing` is an expression and what its text must contain, in
+    upper or lower case.
     """
     parameters: list[Scalar] = []
 
     def bound(value: Scalar) -> str:
         parameters.append(value)
         return f"${len(parameters)}"
+
+    def within(query: Query) -> str:
+        return PLACE.sub(
+            lambda found: bound(query.parameters[int(found[1]) - 1]) if found[1] else found[0],
+            query.text,
+        )
+
+    relations = [
+        # Materialised, it would hide the run, and DuckDB would read the files of all.
+        f"{name} AS NOT MATERIALIZED (\n{indent(within(query), '    ')}\n)"
+        for name, query in (given or {}).items()
+    ]
 
     if arguments is not None:
         source = f"{source}({', '.join(bound(each) for each in arguments)})"
@@ -64,7 +79,8 @@ def select(
             conditions.append(f"{name} IN ({', '.join(bound(each) for each in value)})")
     if containing and containing[1]:
         conditions.append(f"contains(lower({containing[0]}), lower({bound(containing[1])}))")
-    lines = [f"SELECT {columns}", f"FROM {source}"]
+    lines = [f"WITH {', '.join(relations)}"] if relations else []
+    lines += [f"SELECT {columns}", f"FROM {source}"]
     if conditions:
         lines.append("WHERE " + "\n  AND ".join(conditions))
     if group_by:

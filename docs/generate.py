@@ -1,10 +1,12 @@
-"""Regenerates the docs that come from the code, and the README's output blocks.
+"""Regenerates the docs that come from the code, and the output in the others.
 
-    python docs/generate.py          the data dictionary, the graph of the SQL, the keys of run.json
-    python docs/generate.py TRACE    and the README, with the output that this trace gives
+    python -m docs.generate            the data dictionary, the graph of the SQL, keys of run.json
+    python -m docs.generate SAMPLES    and the README and the worked questions, with the output
+                                       that the sample profiles in this folder give
 
 A block of the README is fenced with ```console and begins with `$ ingest …`; what follows the
-command is its output.
+command is its output. A query of the questions is fenced with ```sql; the table below it is its
+result.
 """
 
 import os
@@ -15,8 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import ingest
 from capture.run_json import KEYS
+from docs.dictionary import data_dictionary
+from docs.markdown import cell
+from docs.worked_questions import questions, store_of_questions
 from ingest import sql
 
 REPOSITORY = Path(__file__).parent.parent
@@ -24,36 +28,12 @@ DICTIONARY = REPOSITORY / "docs" / "data_dictionary.md"
 GRAPH = REPOSITORY / "docs" / "sql_graph.md"
 README = REPOSITORY / "README.md"
 CAPTURE = REPOSITORY / "docs" / "capture.md"
+QUESTIONS = REPOSITORY / "docs" / "questions.md"
 SHAPES = {"staged": "[({})]", "load": "[{}]", "tables": "[[{}]]", "views": "({})"}
 KEYS_HEAD = "| key | meaning |\n| --- | --- |\n"
 EXAMPLE = "h100_owlv2.json.gz"
 BLOCK = re.compile(r"```console\n\$ (ingest [^\n]*)\n.*?```", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d s\b")
-
-
-def data_dictionary() -> str:
-    """The text of `docs/data_dictionary.md`, from the comments in the SQL files."""
-    with tempfile.TemporaryDirectory() as directory:
-        types = _types(Path(directory) / "store")
-    lines = [
-        "# Data dictionary",
-        "",
-        "Generated from the comments in `ingest/sql` by `make docs`; `ingest schema` prints the "
-        "same. Times are integer nanoseconds, sizes bytes, percentages 0 to 100.",
-    ]
-    groups = (("Tables", sql.tables()), ("Views", sql.views()), ("Macros", sql.macros()))
-    for title, files in groups:
-        lines += ["", f"## {title}"]
-        for file in files:
-            documentation = file.documentation
-            lines += ["", f"### {file.name}", "", documentation.summary, ""]
-            lines += [f"One row: {documentation.row}", "", "| column | type | meaning |"]
-            lines += ["| --- | --- | --- |"]
-            lines += [
-                f"| {column} | {types.get((file.name, column), '')} | {_cell(meaning)} |"
-                for column, meaning in documentation.columns.items()
-            ]
-    return "\n".join(lines) + "\n"
 
 
 def sql_graph() -> str:
@@ -73,11 +53,11 @@ def sql_graph() -> str:
         "relations on the way; double boxes are stored tables; rounded ones are views, and macros, "
         "which are views with parameters. Dashed boxes belong to another topic.",
     ]
-    for topic in sorted({file.topic for file in relations.values()}):
-        own = [name for name, file in sorted(relations.items()) if file.topic == topic]
+    for topic in sql.TOPICS:
+        own = [name for name, file in sorted(relations.items()) if file.topic == topic.name]
         edges = [(read, name) for name in own for read in reads[name] if read in relations]
-        others = sorted({read for read, _ in edges if relations[read].topic != topic})
-        lines += ["", f"## {topic.capitalize()}", "", "```mermaid", "flowchart LR"]
+        others = sorted({read for read, _ in edges if relations[read].topic != topic.name})
+        lines += ["", f"## {topic.title}", "", "```mermaid", "flowchart LR"]
         lines += [f"    {name}{SHAPES[relations[name].kind].format(name)}" for name in own]
         lines += [f"    {name}:::other" for name in others]
         lines += [f"    {read} --> {name}" for read, name in edges]
@@ -87,7 +67,7 @@ def sql_graph() -> str:
 
 def capture_page(text: str) -> str:
     """`text` with the table at its end as `capture.run_json` has it."""
-    rows = [f"| {key} | {_cell(meaning)} |\n" for key, meaning in KEYS.items()]
+    rows = [f"| {key} | {cell(meaning)} |\n" for key, meaning in KEYS.items()]
     return text.partition(KEYS_HEAD)[0] + KEYS_HEAD + "".join(rows)
 
 
@@ -112,24 +92,19 @@ def readme(text: str, trace: Path) -> str:
         return BLOCK.sub(run, text)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _types(store: Path) -> dict[tuple[str, str], str]:
-    rows = ingest.connect(store).sql(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns()"
-    )
-    return {(table, column): kind for table, column, kind in rows.fetchall()}
-
-
 def main() -> None:
     """Writes them."""
     DICTIONARY.write_text(data_dictionary(), encoding="utf-8")
     GRAPH.write_text(sql_graph(), encoding="utf-8")
     CAPTURE.write_text(capture_page(CAPTURE.read_text("utf-8")), encoding="utf-8")
     if len(sys.argv) > 1:
-        README.write_text(readme(README.read_text("utf-8"), Path(sys.argv[1])), encoding="utf-8")
+        samples = Path(sys.argv[1])
+        text = readme(README.read_text("utf-8"), samples / "traces" / EXAMPLE)
+        README.write_text(text, encoding="utf-8")
+        with tempfile.TemporaryDirectory() as directory:
+            store = store_of_questions(samples, Path(directory))
+            text = questions(QUESTIONS.read_text("utf-8"), store)
+        QUESTIONS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

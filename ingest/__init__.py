@@ -2,7 +2,7 @@
 
 >>> import ingest
 >>> connection = ingest.connect("store")
->>> connection.sql("SELECT op, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
+>>> connection.sql("SELECT name, device_ns, percent FROM op_ranking ORDER BY device_ns DESC").show()
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline import RunLabels
-    from ingest.sql import Part, literal, parts, tables
+    from ingest.sql import Part, literal, parts, start_here, tables
     from ingest.store.connection import connect
     from ingest.store.retry import settled
     from ingest.store.store import Store, default_store
@@ -36,6 +36,7 @@ __all__ = [
     "parts",
     "runs_of",
     "settled",
+    "start_here",
     "tables",
     "units",
 ]
@@ -57,6 +58,7 @@ _MODULES = {
     "parts": "sql",
     "runs_of": "comparison",
     "settled": "store.retry",
+    "start_here": "sql",
     "tables": "sql",
     "units": "units",
 }

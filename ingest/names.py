@@ -11,7 +11,3 @@ NO_OPERATOR = "(no operator)"
 NO_CATEGORY = "(no category)"
 BEFORE_TRACE = "(before the trace)"  # memory that was there when the recording began
 NOT_FOLLOWED = "(not followed)"  # memory of which no addresses were recorded
-
-UNKNOWN_HOLDERS = frozenset(  # of memory
-    {NO_STACK, NO_MODULE, NO_OPERATOR, NO_CATEGORY, BEFORE_TRACE, NOT_FOLLOWED}
-)

@@ -1,18 +1,18 @@
 """Documentation that cannot rot: it is generated, or compared with what it speaks of."""
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from duckdb import DuckDBPyConnection as Connection
 from typer.main import get_command
 
 import ingest
+from docs import generate, worked_questions
 from ingest import connect, sql
 from ingest.cli.commands import app
+from tests.samples import Samples
 from tests.stores import Stores
 
 REPOSITORY = Path(__file__).parent.parent
@@ -37,27 +37,14 @@ def test_contributing_names_what_exists(path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", REPOSITORY / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
 def connection(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     """A connection to an empty store, with views that stand for the tables named to macros."""
     store = stores.new(tmp_path_factory.mktemp("documented") / "store")
     with connect(store.path) as opened:
-        opened.execute(
-            "CREATE TEMP VIEW asked AS SELECT run_id, source_id, rank, device, 0 AS ordinal, "
-            "0 AS used_bytes FROM memory_peak"
-        )
+        opened.execute("CREATE TEMP VIEW asked AS FROM memory_timeline")
         opened.execute(
             "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse, "
-            "FALSE AS is_fused FROM compared_units('1', '1')"
+            "FALSE AS is_fused FROM compared_work_items('1', '1')"
         )
         for view, source in {
             "executed": "compiled_programs('compared', '1', '1')",
@@ -68,20 +55,35 @@ def connection(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield opened
 
 
-def test_the_data_dictionary_is_what_the_sql_says(generate: ModuleType) -> None:
+def test_the_data_dictionary_is_what_the_sql_says() -> None:
     assert generate.DICTIONARY.read_text(encoding="utf-8") == generate.data_dictionary()
 
 
-def test_the_graph_of_the_sql_is_what_the_sql_says(generate: ModuleType) -> None:
+def test_links_within_the_data_dictionary_lead_to_one_heading() -> None:
+    text = generate.DICTIONARY.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = [heading.lower().replace(" ", "-") for heading in headings]
+    assert len(set(anchors)) == len(anchors)
+    assert set(re.findall(r"\(#([^)]*)\)", text)) <= set(anchors)
+
+
+def test_the_questions_show_what_their_queries_give(sampled: Samples) -> None:
+    page = generate.QUESTIONS.read_text(encoding="utf-8")
+    assert len(worked_questions.QUESTION.findall(page)) >= 10
+    store = sampled.store(*worked_questions.RUNS)
+    assert worked_questions.questions(page, store) == page
+
+
+def test_the_graph_of_the_sql_is_what_the_sql_says() -> None:
     assert generate.GRAPH.read_text(encoding="utf-8") == generate.sql_graph()
 
 
-def test_the_keys_of_run_json_are_what_the_code_says(generate: ModuleType) -> None:
+def test_the_keys_of_run_json_are_what_the_code_says() -> None:
     page = generate.CAPTURE.read_text(encoding="utf-8")
     assert generate.capture_page(page) == page
 
 
-def test_the_readme_shows_what_the_commands_print(generate: ModuleType, samples: Path) -> None:
+def test_the_readme_shows_what_the_commands_print(samples: Path) -> None:
     trace = samples / "traces" / generate.EXAMPLE
     assert generate.BLOCK.search(README)
     assert generate.readme(README, trace) == README
@@ -104,7 +106,7 @@ def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -
 def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: Connection) -> None:
     signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.body)
     assert signature
-    known = {"moments": "'asked'", "units": "'compared'", "programs": "'executed'"}
+    known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
     needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]

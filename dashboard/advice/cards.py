@@ -34,10 +34,10 @@ KINDS = {
         "small kernels",
         "launch",
         (
-            "name, device_ns, idle_ns, calls",
+            "name, step_device_ns, step_launch_idle_ns, step_host_idle_ns, step_calls, calls",
             "short_kernels",
             True,
-            "device_ns + idle_ns DESC, name",
+            "step_device_ns + step_launch_idle_ns DESC, device_ns DESC, name",
         ),
     ),
     "recompiled": Kind(
@@ -45,7 +45,7 @@ KINDS = {
         "compilation",
         "compile",
         (
-            "compile_id, frame, recompile, dur_ns, reason, evidence",
+            "compile_id, compiled_frame, is_recompile, dur_ns, reason, evidence",
             "compilations",
             False,
             "dur_ns DESC NULLS LAST, compile_id",
@@ -56,10 +56,10 @@ KINDS = {
         "waits",
         "sync",
         (
-            "bubble_ns, bubbles, wait, copy, wait_frame",
+            "step_bubble_ns, step_bubbles, bubble_ns, bubbles, wait, copy, wait_frame",
             "waits",
             True,
-            "bubble_ns DESC, wait, wait_frame",
+            "step_bubble_ns DESC, bubble_ns DESC, wait, wait_frame",
         ),
     ),
     "dataloader": Kind("Idle: loading data", "loading data", "dataloader"),
@@ -72,10 +72,10 @@ KINDS = {
         "float32",
         "compute",
         (
-            "op, device_ns, calls, kernels, kernel",
+            "op, step_device_ns, step_calls, device_ns, calls, kernels, kernel",
             "float_matmuls",
             True,
-            "device_ns DESC, op",
+            "step_device_ns DESC, device_ns DESC, op",
         ),
     ),
 }
@@ -95,12 +95,12 @@ def show(piece: Any, run: str, device: Device, on_host: bool) -> None:
             st.metric(
                 "at most",
                 formatting.duration(piece.bound_ns),
-                f"{formatting.percent(piece.percent)} of a step",
+                formatting.percent(piece.percent),
                 delta_color="off",
                 delta_arrow="off",
             )
         with words:
-            st.markdown(f"**{title(piece.kind, on_host)}**  \n{formatting.literal(piece.what)}")
+            st.markdown(f"**{title(piece.kind, on_host)}**  \n{formatting.literal(piece.finding)}")
             if not formatting.missing(piece.kernel):
                 short = formatting.short_name(piece.kernel, NAME_WIDTH)
                 st.markdown(
@@ -147,10 +147,10 @@ def _evidence(piece: Any, evidence: tuple[str, str, bool, str], run: str, device
     columns, view, has_device, order = evidence
     where = {"run_id": run, **(device.where() if has_device else {"rank": device.rank})}
     if view == "compilations":
-        where["in_measured_step"] = True
+        where["is_in_measured_step"] = True
     query = select(columns, view, where, order_by=order)
     opened = st.expander(
-        "The evidence, as totals over all steps",
+        "The evidence",
         key=f"evidence-{piece.kind}-{run}-{device.label}",
         on_change="rerun",
         icon=":material/table_rows:",
@@ -168,7 +168,18 @@ def _table(query: Query, view: str, key: str) -> None:
         view,
         key=f"evidence-rows-{key}",
         hidden=empty,
-        labels={"device_ns": "its time", "idle_ns": "idle before", "bubble_ns": "idle after"},
+        labels={
+            "step_device_ns": "its time",
+            "step_calls": "calls",
+            "device_ns": "time, all steps",
+            "calls": "calls, all steps",
+            "step_launch_idle_ns": "idle before: launch",
+            "step_host_idle_ns": "idle before: host",
+            "step_bubble_ns": "idle after",
+            "step_bubbles": "gaps",
+            "bubble_ns": "idle, all steps",
+            "bubbles": "gaps, all steps",
+        },
         widths={"wait": 160, "copy": 200, "wait_frame": 430, "reason": 520, "kernel": 330},
     )
     with st.container(horizontal=True):

@@ -15,6 +15,7 @@ from dashboard.widgets import (
     colours,
     formatting,
     incomplete_runs,
+    median_step,
     metrics,
     run_picker,
     show_sql,
@@ -22,17 +23,14 @@ from dashboard.widgets import (
 )
 from dashboard.widgets.run_picker import Device
 
-ORDER = "bound_ns DESC, kind"
+ORDER = "is_reachable DESC, bound_ns DESC, kind"
 EXPLAINED = (
-    "Each is an upper bound, and two can count the same time: they do not add up. Idle time can "
-    "disappear; of kernels and communication something always remains."
+    "Each is an upper bound; one that rests on the device's peak rate, which no real kernel has, "
+    "comes last. Idle time counts in one of them only; the time of a kernel can count "
+    "in two, so that they do not add up. All shares on this page are of the wall time of the "
+    "median step. Page Bubbles shows idle time as a share of the device's span, from its first "
+    "activity to its last."
 )
-STEPS = {
-    "ProfilerStep": "the profiler's steps",
-    "annotation": "annotation",
-    "module": "calls of",
-    "run": "no steps were found, so that the whole run counts as one",
-}
 
 
 def page() -> None:
@@ -55,13 +53,14 @@ def page() -> None:
     (summary,) = data.rows(select("*", "run_metrics", where)).itertuples()
     on_host = summary.measure == "host"
     _figures(summary, pieces)
+    median_step.warn(run)
     if pieces.empty:
         st.success(
             "Nothing stands out: what was looked at is below, with how little it could save.",
             icon=":material/check:",
         )
     else:
-        _bars(pieces, on_host)
+        _bars(pieces, on_host, median_step.name(summary.steps_from))
         show_sql.show(query)
         for piece in pieces.itertuples():
             cards.show(piece, run, device, on_host)
@@ -76,7 +75,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
         if len(picked) > 1:
             run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
         slowest_first = select(
-            "rank, device", "run_metrics", {"run_id": run}, order_by="slowest DESC, rank, device"
+            "rank, device", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device"
         )
         devices = [
             Device(int(rank), None if formatting.missing(device) else int(device))
@@ -86,19 +85,21 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
 
 
 def _figures(summary: Any, pieces: pd.DataFrame) -> None:
-    """What a step takes, and the most that one piece of advice can save of it."""
+    """What the median step takes, and the most that one piece of advice can save of it."""
 
     def share(ns: float) -> str:
-        return f"{formatting.percent(100 * ns / summary.wall_ns)} of it" if summary.wall_ns else ""
+        if not summary.wall_ns:
+            return ""
+        return f"{formatting.percent(100 * ns / summary.wall_ns)} of the wall time"
 
     with st.container(horizontal=True):
         st.metric(
-            "A step" if summary.steps_from != "run" else "The run",
+            median_step.name(summary.steps_from).capitalize(),
             formatting.duration(summary.wall_ns),
-            formatting.counted(int(summary.steps), "step") if summary.steps > 1 else None,
+            f"of {formatting.counted(int(summary.steps), 'step')}" if summary.steps > 1 else None,
             delta_color="off",
             delta_arrow="off",
-            help=_steps(summary),
+            help=f"Wall time: {median_step.described(summary)}.",
         )
         busy = "Device busy" if summary.measure == "device" else "Operators"
         metrics.with_share(busy, summary.busy_ns, share(summary.busy_ns))
@@ -112,15 +113,7 @@ def _figures(summary: Any, pieces: pd.DataFrame) -> None:
             )
 
 
-def _steps(summary: Any) -> str:
-    """What a step is, in words."""
-    said = STEPS[summary.steps_from]
-    if summary.steps_from in ("annotation", "module"):
-        said = f"{said} {formatting.literal(str(summary.step_name))}"
-    return f"Wall time, from the first step to the last, divided by their number; steps: {said}."
-
-
-def _bars(pieces: pd.DataFrame, on_host: bool) -> None:
+def _bars(pieces: pd.DataFrame, on_host: bool, of: str) -> None:
     """How much each can save at most."""
     kinds = [cards.KINDS[kind] for kind in pieces["kind"]]
     factor, unit = charts.duration_axis(pieces["bound_ns"].max())
@@ -137,28 +130,28 @@ def _bars(pieces: pd.DataFrame, on_host: bool) -> None:
         alt.Chart(chart_rows)
         .mark_bar(height={"band": 0.75})
         .encode(
-            x=alt.X("value:Q", title=f"of a step, at most ({unit})"),
+            x=alt.X("value:Q", title=f"of {of}, at most ({unit})"),
             y=alt.Y("title:N", sort=titles, title=None, axis=alt.Axis(labelLimit=320)),
             color=alt.Color(
                 "title:N",
                 legend=None,
                 scale=alt.Scale(domain=titles, range=[colours.of(kind.colour) for kind in kinds]),
             ),
-            tooltip=["title:N", "bound:N", alt.Tooltip("share:N", title="of a step")],
+            tooltip=["title:N", "bound:N", alt.Tooltip("share:N", title=f"of {of}")],
         )
         .properties(height=28 * len(chart_rows) + charts.AXIS_HEIGHT)
     )
-    st.altair_chart(chart, alt="How much of a step each advice can save at most")
+    st.altair_chart(chart, alt=f"How much of {of} each advice can save at most")
     st.caption(EXPLAINED)
 
 
 def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
     """What else was looked at, and what could not be judged."""
     query = select(
-        "kind, bound_ns, percent, not_told",
+        "kind, bound_ns, percent, unknown_reason",
         "advice_checks",
         where,
-        order_by="not_told IS NOT NULL, bound_ns DESC, kind",
+        order_by="unknown_reason IS NOT NULL, bound_ns DESC, kind",
     )
     frame = data.rows(query)
     frame = frame[~frame["kind"].isin(shown)]
@@ -166,18 +159,18 @@ def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
         return
     st.subheader("Also looked at", anchor=False)
     frame = frame.assign(kind=[cards.title(kind, on_host) for kind in frame["kind"]])
-    unknown = frame[~frame["not_told"].map(formatting.missing)]
-    trifles = frame.drop(unknown.index)
-    for why, kinds in unknown.groupby("not_told", sort=False)["kind"]:
+    unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
+    minor = frame.drop(unknown.index)
+    for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
         st.caption(f"Not known, as {formatting.literal(str(why))}: {'; '.join(kinds)}.")
-    if not trifles.empty:
-        st.caption("Trifles, under 1% of a step or under 50 µs:")
+    if not minor.empty:
+        st.caption("Minor findings, under 1% of the median step or under 50 µs:")
         tables.show(
-            trifles,
+            minor,
             "advice_checks",
             key="checks",
-            hidden=["not_told"],
-            labels={"kind": "what", "bound_ns": "at most", "percent": "of a step"},
+            hidden=["unknown_reason"],
+            labels={"kind": "what", "bound_ns": "at most", "percent": "of the step"},
             widths={"kind": 330},
         )
     show_sql.show(query, "looked at")
@@ -186,7 +179,7 @@ def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
 def _unknown_ends(summary: Any) -> None:
     """Time at the ends of the steps, of which no cause is known."""
     ends = [
-        f"**{formatting.duration(ns)}** of a step pass {place}"
+        f"**{formatting.duration(ns)}** of {median_step.name(summary.steps_from)} pass {place}"
         for ns, place in (
             (summary.lead_ns, "before its first activity"),
             (summary.tail_ns, "after its last"),

@@ -37,22 +37,23 @@ def show(run: str, device: Device, cause: str | None) -> None:
 def _longest(run: str, device: Device, cause: str | None) -> None:
     where = {"run_id": run, **device.where(), "lane": timeline_chart.GAPS}
     query = select(
-        "from_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, to_ns",
+        "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
         "activity_timeline",
         {**where, "part": cause} if cause else where,
-        order_by="dur_ns DESC, from_ns",
+        order_by="dur_ns DESC, start_ns",
         limit=MOST,
     )
     frame = data.rows(query)
     if frame.empty:
         st.caption("No gap.")
         return
+    frame = timeline.since_start(frame, timeline.recorded(run, device)[0])
     rows = tables.show(
         frame,
         "activity_timeline",
         key=f"gaps-{run}-{device.label}-{cause}",
-        hidden=["to_ns", *(["step"] if frame["step"].isna().all() else [])],
-        labels={"part": "cause", "op": "host op"},
+        hidden=["end_ns", *(["step"] if frame["step"].isna().all() else [])],
+        labels={"start_ns": "at", "part": "cause", "op": "host op"},
         select="single-row",
     )
     with st.container(horizontal=True):
@@ -67,8 +68,8 @@ def _longest(run: str, device: Device, cause: str | None) -> None:
         icon=":material/zoom_in:",
         on_click=timeline.ZOOM.to,
         args=(
-            max(0, int(gap["from_ns"] - gap["dur_ns"] // 2)),
-            int(gap["to_ns"] + gap["dur_ns"] // 2),
+            max(0, int(gap["start_ns"] - gap["dur_ns"] // 2)),
+            int(gap["end_ns"] + gap["dur_ns"] // 2),
         ),
     )
     for column, heading in (

@@ -1,6 +1,4 @@
-"""What changed between two sides, in figures; and what to bear in mind when reading them."""
-
-from typing import Any
+"""What changed between two sides, in metrics; and what to bear in mind when reading them."""
 
 import pandas as pd
 import streamlit as st
@@ -9,7 +7,7 @@ from dashboard import data
 from dashboard.compare import medians
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.query import select
-from dashboard.widgets import colours, formatting
+from dashboard.widgets import colours, formatting, median_step
 
 MOST_WARNINGS = 4
 TOP = 3
@@ -19,16 +17,11 @@ DEVICE = {"wall": "Wall time", "busy": "Device busy", "bubble": "Bubble"}
 DEVICE |= {"kernels": "Kernels", "launches": "Launches"}
 HOST = {"wall": "Wall time", "busy": "Host busy", "bubble": "Bubble"}
 HOST |= {"activities": "Operators"}
-FOUND = {
-    "ProfilerStep": " of the profiler",
-    "annotation": ", each the annotation",
-    "module": ", each a call of",
-}
 
 
 def show(pair: Pair) -> pd.DataFrame | None:
-    """Warnings, the answer in a sentence, and the figures, which it returns by name."""
-    frame = medians.figures(pair)
+    """Warnings, the answer in a sentence, and the metrics, which it returns by name."""
+    frame = medians.metrics(pair)
     wall = frame.loc["wall"] if "wall" in frame.index else None
     if wall is None or formatting.missing(wall["base"]) or formatting.missing(wall["other"]):
         _nothing_to_compare(pair)
@@ -39,7 +32,7 @@ def show(pair: Pair) -> pd.DataFrame | None:
     ).set_index("side")
     if unlike := _unlike(pair, sides):
         frame = frame.assign(percent=float("nan"))
-    _answer(pair, frame, unlike)
+    _answer(pair, frame, sides, unlike)
     on_device = bool((sides["measure"] == "device").all())
     _metrics(pair, frame, DEVICE if on_device else HOST)
     _steps(pair, sides)
@@ -62,7 +55,7 @@ def _nothing_to_compare(pair: Pair) -> None:
 
 
 def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
-    """Why the figures of the two sides are not divided, if they are not."""
+    """Why the metrics of the two sides are not divided, if they are not."""
     differing = select("subject", "comparability", arguments=[pair.base, pair.other])
     if "measure" in set(data.rows(differing)["subject"]):
         return "time of a device stands against time of a host"
@@ -71,7 +64,7 @@ def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
     return None
 
 
-def _answer(pair: Pair, frame: pd.DataFrame, unlike: str | None) -> None:
+def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | None) -> None:
     """The wall times and their ratio, and the parts that changed most."""
     wall = frame.loc["wall"]
     base, other = float(wall[BASE]), float(wall[OTHER])
@@ -81,13 +74,14 @@ def _answer(pair: Pair, frame: pd.DataFrame, unlike: str | None) -> None:
         of = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in of}
         how_sure = f" ({medians.how_sure(pair.groups, wall)})"
     how_sure = "" if unlike or ratio(base, other) == NO_DIFFERENCE else how_sure
-    each = "" if unlike else " a step"
+    of_steps = {median_step.name(steps_from) for steps_from in sides["steps_from"]}
+    each = " in its median step" if of_steps == {median_step.name("ProfilerStep")} else ""
     said = (
         f"{names[OTHER]} takes **{formatting.duration(other)}**{each}{of[OTHER]} where "
         f"{names[BASE]} takes **{formatting.duration(base)}**{of[BASE]}: "
         f"**{unlike or ratio(base, other)}**{how_sure}."
     )
-    parts = frame[frame["part"] & (frame["change"].abs() > 0)]
+    parts = frame[frame["is_part"] & (frame["change"].abs() > 0)]
     parts = parts.reindex(parts["change"].abs().sort_values(ascending=False).index)[:TOP]
     if abs(other - base) > ALIKE * base and len(parts):
         most = " · ".join(
@@ -110,8 +104,8 @@ def ratio(base: float, other: float) -> str:
 def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
     """A change of medians has a colour only where it is told from chance."""
     with st.container(horizontal=True):
-        for figure, label in labels.items():
-            row = frame.loc[figure]
+        for metric, label in labels.items():
+            row = frame.loc[metric]
             if formatting.missing(row["base"]) and formatting.missing(row["other"]):
                 continue
             written = formatting.duration if row["unit"] == "ns" else formatting.per_step
@@ -132,7 +126,7 @@ def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
 
 
 def _steps(pair: Pair, sides: pd.DataFrame) -> None:
-    """All figures are per step: how many there were, how they were found, on which device."""
+    """Which step each side's metrics are of, how its steps were found, and on which device."""
     said = []
     for side, run in pair.runs.items():
         place = sides.loc[side]
@@ -140,24 +134,16 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
         device = None if formatting.missing(place["device"]) else int(place["device"])
         (row,) = data.rows(
             select(
-                "steps, steps_from, step_name",
+                "steps, steps_from, step_name, step, q1_wall_ns, q3_wall_ns",
                 "run_metrics",
                 {"run_id": run, "rank": rank, "device": device},
             )
         ).itertuples()
         on_device = f" device {device}" if place["measure"] == "device" else ""
         where = f"rank {rank}{on_device}"
-        said.append(f"**{formatting.literal(run)}**, {where}: {_found(row)}")
-    of = "Per step. " if pair.groups is None else "Per step, medians. The median runs: "
+        said.append(f"**{formatting.literal(run)}**, {where}: {median_step.described(row)}")
+    of = "" if pair.groups is None else "Medians of the runs' median steps. The median runs: "
     st.caption(of + "; ".join(said) + ".")
-
-
-def _found(row: Any) -> str:
-    if row.steps_from not in FOUND:
-        return "no steps were found, its whole recording counts as one"
-    named = f" `{formatting.clipped(str(row.step_name), 80)}`"
-    named = "" if row.steps_from == "ProfilerStep" else named
-    return f"{formatting.counted(int(row.steps), 'step')}{FOUND[row.steps_from]}{named}"
 
 
 def _warn(pair: Pair) -> None:

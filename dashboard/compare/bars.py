@@ -34,7 +34,7 @@ def draw(frame: pd.DataFrame) -> None:
             "by calls": frame["of_calls_ns"].map(formatting.change),
             "by time per call": frame["of_time_ns"].map(formatting.change),
             "module": frame["module"].fillna(""),
-            "source": frame["source"].fillna(""),
+            "function": frame["host_frame"].fillna(""),
         }
     )
     found = [status for status in colours.CHANGES if status in set(frame["status"])]
@@ -48,7 +48,7 @@ def draw(frame: pd.DataFrame) -> None:
         alt.Chart(data)
         .mark_bar(height={"band": 0.78})
         .encode(
-            x=alt.X("value:Q", title=f"change per step ({unit}): less time left, more right"),
+            x=alt.X("value:Q", title=f"change ({unit}): less time left, more right"),
             y=alt.Y("id:N", sort=ids, title=None, axis=axis),
             color=alt.Color(
                 "status:N",
@@ -68,7 +68,7 @@ def draw(frame: pd.DataFrame) -> None:
                 "by calls:N",
                 "by time per call:N",
                 "module:N",
-                "source:N",
+                "function:N",
             ],
         )
         .properties(height=charts.BAR_HEIGHT * len(ids) + charts.AXIS_HEIGHT)

@@ -12,8 +12,9 @@ from dashboard.widgets import charts, colours, formatting, show_sql, tables
 MOST = 500
 PHASES = 12
 COLUMNS = (
-    "run_id, compile_id, frame, recompile, in_measured_step, dur_ns, reason, cache, graph_ops, "
-    "guards, graph_breaks, restarts, fail_type, fail_reason, evidence, rank, start_ns, stack"
+    "run_id, compile_id, compiled_frame, is_recompile, is_in_measured_step, dur_ns, reason, cache, "
+    "graph_ops, guards, graph_breaks, restarts, fail_type, fail_reason, evidence, rank, start_ns, "
+    "stack"
 )
 
 
@@ -49,13 +50,13 @@ def _said(run: str, frame: pd.DataFrame) -> str:
     name = f"**{formatting.literal(run)}**"
     if frame.empty:
         return f"{name}: none was recorded."
-    again = int(frame["recompile"].fillna(False).sum())
+    again = int(frame["is_recompile"].fillna(False).sum())
     said = formatting.counted(len(frame), "compilation")
     said += f", {again} of them again" if again else ""
     if frame["dur_ns"].notna().any():
         said += f", {formatting.duration(frame['dur_ns'].sum())} in all"
-    measured = int(frame["in_measured_step"].fillna(False).sum())
-    if not frame["in_measured_step"].isna().any():
+    measured = int(frame["is_in_measured_step"].fillna(False).sum())
+    if not frame["is_in_measured_step"].isna().any():
         said += f"; {measured or 'none'} in its measured steps"
     elif measured:
         said += f"; at least {measured} in its measured steps"
@@ -70,8 +71,8 @@ def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
     hidden += ["rank"] if frame["rank"].nunique() == 1 else []
     answer = {True: "yes", False: "no"}
     shown = frame.assign(
-        recompile=frame["recompile"].map(answer),
-        in_measured_step=frame["in_measured_step"].map(answer),
+        is_recompile=frame["is_recompile"].map(answer),
+        is_in_measured_step=frame["is_in_measured_step"].map(answer),
     )
     rows = tables.show(
         shown,
@@ -81,10 +82,16 @@ def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
         labels={
             "run_id": "run",
             "compile_id": "id",
-            "recompile": "again",
-            "in_measured_step": "in a measured step",
+            "compiled_frame": "function",
+            "is_recompile": "again",
+            "is_in_measured_step": "in a measured step",
         },
-        widths={"run_id": 210, "frame": 300, "reason": 420, "in_measured_step": 130},
+        widths={
+            "run_id": 210,
+            "compiled_frame": 300,
+            "reason": 420,
+            "is_in_measured_step": 130,
+        },
         select="single-row",
     )
     return frame.iloc[rows[0]] if rows else None
@@ -162,7 +169,7 @@ def _phases(pair: Pair) -> None:
 
 def _breaks(pair: Pair) -> None:
     query = select(
-        "run_id, compile_id, reason, frame",
+        "run_id, compile_id, reason, user_frame",
         "graph_breaks",
         {"run_id": list(pair.runs.values())},
         order_by="run_id, time_ns",
@@ -177,7 +184,7 @@ def _breaks(pair: Pair) -> None:
         frame,
         "graph_breaks",
         key=f"breaks-{pair.key}",
-        labels={"run_id": "run", "compile_id": "id"},
-        widths={"reason": 320, "frame": 240},
+        labels={"run_id": "run", "compile_id": "id", "user_frame": "function"},
+        widths={"reason": 320, "user_frame": 240},
     )
     show_sql.show(query, "graph breaks")

@@ -25,16 +25,18 @@ EVIDENCE = {
 
 
 def units_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
-    """The units of each side that are in a row, as in `compared_units`; none without a row."""
+    """The units of each side that are in a row, as in `compared_work_items`; none without a row."""
     if row_id is None:
         return {}
     query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
     groups = [str(group) for row in op_rows.rows(pair, query)["group_ids"] for group in row][:MOST]
     if not groups:
         return {}
-    aligned = select("side, unit_id", "alignment", {"group_id": groups}, arguments=pair.arguments)
+    aligned = select(
+        "side, work_item_id", "alignment", {"group_id": groups}, arguments=pair.arguments
+    )
     frame = data.rows(aligned)
-    return {side: set(units) for side, units in frame.groupby("side")["unit_id"]}
+    return {side: set(units) for side, units in frame.groupby("side")["work_item_id"]}
 
 
 def show(pair: Pair, row: pd.Series) -> None:
@@ -44,9 +46,9 @@ def show(pair: Pair, row: pd.Series) -> None:
     if formatting.short_name(name) != name:
         st.code(name[: tables.LONGEST], language=None, wrap_lines=True)
     st.markdown(_said(row))
-    for column in ("source", "module"):
+    for column, label in (("host_frame", "Function"), ("module", "Module")):
         if not formatting.missing(row[column]) and row[column]:
-            st.caption(f"{column.capitalize()}: {formatting.literal(str(row[column]))}")
+            st.caption(f"{label}: {formatting.literal(str(row[column]))}")
     left, right = st.container(key="roomy-sides").columns(2, gap="medium")
     with left:
         _side(pair, BASE, row)
@@ -57,7 +59,7 @@ def show(pair: Pair, row: pd.Series) -> None:
 def _said(row: pd.Series) -> str:
     """The row in words."""
     times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
-    said = [f"**{times}** a step ({formatting.change(row['change_ns'])})"]
+    said = [f"**{times}** ({formatting.change(row['change_ns'])})"]
     calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]
     said.append(f"calls {calls[0]} → {calls[1]}")
     for what in ("kernels", "launches"):
@@ -85,15 +87,15 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
     if frame.empty:
         st.caption("Nothing here does this work.")
         return
-    empty = [column for column in ("source", "shapes") if frame[column].isna().all()]
-    order = ["name", "calls_per_step", "time_ns", "source", "shapes"]
+    empty = [column for column in ("host_frame", "shapes") if frame[column].isna().all()]
+    order = ["name", "calls_per_step", "time_ns", "host_frame", "shapes"]
     tables.show(
         frame[order],
         "op_diff",
         key=f"ops-{side}-{row['row_id']}",
         hidden=empty,
-        labels={"calls_per_step": "calls", "time_ns": "time"},
-        widths={"name": 170, "calls_per_step": 55, "source": 230},
+        labels={"calls_per_step": "calls", "time_ns": "time", "host_frame": "function"},
+        widths={"name": 170, "calls_per_step": 55, "host_frame": 230},
     )
     with st.container(horizontal=True):
         show_sql.show(query, side)

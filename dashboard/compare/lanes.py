@@ -81,7 +81,7 @@ def _lanes(units: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[int] | 
             "from": units["start_ns"].clip(axis.since, axis.until) / axis.factor,
             "to": ends.clip(axis.since, axis.until) / axis.factor,
             "lane": units["lane"],
-            "opacity": units["unit_id"].isin(ticked).map({True: 1, False: FAINT})
+            "opacity": units["work_item_id"].isin(ticked).map({True: 1, False: FAINT})
             if ticked is not None
             else 1,
             "label": units["class"].map(colours.label),

@@ -16,26 +16,28 @@ NEARLY = 1e-9  # of the wall time: less is rounding
 SHOWN = ("wall", "busy", "bubble")
 
 
-def figures(pair: Pair) -> pd.DataFrame:
-    """The figures of both sides by name: of groups medians, with spreads and the rank test's p."""
+def metrics(pair: Pair) -> pd.DataFrame:
+    """The metrics of both sides by name: of groups medians, with spreads and the rank test's p."""
     if pair.groups is None:
         return _of_two_runs(pair)
-    columns = ["figure", "unit", BASE, OTHER, "change", "percent", "part"]
+    columns = ["name", "unit", BASE, OTHER, "change", "percent", "is_part"]
     columns += ["base_spread", "other_spread", "p", "is_significant"]
-    rows = [[getattr(figure, name) for name in columns] for figure in pair.groups.figures]
+    rows = [[getattr(metric, name) for name in columns] for metric in pair.groups.metrics]
     numbers = dict.fromkeys(
         [BASE, OTHER, "change", "percent", "base_spread", "other_spread"], float
     )
-    return pd.DataFrame(rows, columns=columns).astype(numbers).set_index("figure")
+    return (
+        pd.DataFrame(rows, columns=columns).astype(numbers).set_index("name").rename_axis("metric")
+    )
 
 
 def query_of(pair: Pair) -> Query:
-    """The query of the same figures."""
+    """The query of the same metrics."""
     return _pair_query(pair) if pair.groups is None else Query(pair.groups.sql)
 
 
 def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Figures whose parts add up to the wall times, and whether they are those given.
+    """Metrics whose parts add up to the wall times, and whether they are those given.
 
     Medians of parts need not add up to the median of the whole: then those of the median runs.
     """
@@ -46,26 +48,26 @@ def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
 
 def _adds_up(frame: pd.DataFrame, side: str) -> bool:
     wall = float(frame.loc["wall", side])
-    parts = float(frame[side][frame["part"]].sum())
+    parts = float(frame[side][frame["is_part"]].sum())
     return math.isclose(parts, wall, rel_tol=NEARLY, abs_tol=1e-3)
 
 
 def _of_two_runs(pair: Pair) -> pd.DataFrame:
-    return data.rows(_pair_query(pair)).set_index("figure")
+    return data.rows(_pair_query(pair)).set_index("metric")
 
 
 def _pair_query(pair: Pair) -> Query:
     return select(
-        "figure, unit, base, other, change, percent, part, position, base_rank, other_rank, "
+        "metric, unit, base, other, change, percent, is_part, ordinal, base_rank, other_rank, "
         "base_device, other_device",
         "run_diff",
         arguments=pair.arguments,
-        order_by="position",
+        order_by="ordinal",
     )
 
 
 def rank_test(groups: ingest.Comparison, p: float | None) -> str:
-    """What the rank test says of a figure."""
+    """What the rank test says of a metric."""
     if p is None or formatting.missing(p):
         return formatting.NONE
     return TOO_FEW if groups.has_too_few else f"p = {p:.2g}"
@@ -130,12 +132,12 @@ def _only_these(pair: Pair) -> None:
 
 def _runs(pair: Pair, groups: ingest.Comparison) -> pd.DataFrame:
     """A row a run: its times, and whether it stands for its side."""
-    found = {figure.figure: figure for figure in groups.figures}
+    found = {metric.name: metric for metric in groups.metrics}
     sides = []
     for side, name, of_side in ((BASE, "from", groups.base), (OTHER, "to", groups.other)):
         rows = pd.DataFrame({"side": name, "run": of_side.runs})
-        for figure in SHOWN:
-            rows[f"{figure}_ns"] = getattr(found[figure], f"{side}_values")
+        for metric in SHOWN:
+            rows[f"{metric}_ns"] = getattr(found[metric], f"{side}_values")
         rows["median"] = ["yes" if run == pair.runs[side] else "" for run in of_side.runs]
         sides.append(rows.sort_values("wall_ns"))
     return pd.concat(sides, ignore_index=True)

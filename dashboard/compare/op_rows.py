@@ -10,12 +10,12 @@ from dashboard.compare.picker import Pair
 from dashboard.query import Query, Value, select
 
 COLUMNS = (
-    "status, name, module, source, evidence, base_ns, other_ns, change_ns, of_calls_ns, "
+    "status, name, module, host_frame, evidence, base_ns, other_ns, change_ns, of_calls_ns, "
     "of_time_ns, percent AS change_percent, base_calls, other_calls, base_kernels, other_kernels, "
     "base_launches, other_launches, kernels_saved, launches_saved, row_id"
 )
 SEARCHED = (
-    "concat_ws(' ', name, module, source, "
+    "concat_ws(' ', name, module, host_frame, "
     "array_to_string(list_distinct(list_transform(base_ops, LAMBDA op: op.name)), ' '))"
 )
 ORDER = "abs(change_ns) DESC, row_id"
@@ -47,7 +47,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Sums:
-    """Rows and their times per step, ns."""
+    """Rows and their times in the median step, ns."""
 
     rows: int
     base_ns: float

@@ -28,9 +28,9 @@ COLUMNS = [
     *(f"{what}_from_to" for what in COUNTED),
     "evidence",
     "module",
-    "source",
+    "host_frame",
 ]
-WIDTHS = {"source": 330, "module": 330, "name": 240, "evidence": 90, "status": 140}
+WIDTHS = {"host_frame": 330, "module": 330, "name": 240, "evidence": 90, "status": 140}
 WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 
 

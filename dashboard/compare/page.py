@@ -15,10 +15,10 @@ def page() -> None:
         return
     incomplete_runs.warn(pair.all_runs)
     recompiled.warn(pair.all_runs)
-    figures = answer.show(pair)
-    if figures is None:
+    metrics = answer.show(pair)
+    if metrics is None:
         return
-    waterfall.show(pair, figures)
+    waterfall.show(pair, metrics)
     medians.introduce(pair)
     operators.show(pair)
     timeline.show(pair)

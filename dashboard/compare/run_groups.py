@@ -10,23 +10,23 @@ from dashboard.widgets import formatting
 MOST_NAMED = 3
 
 GROUPS = Query(
-    "SELECT words FROM run_groups WHERE kind IN ('model', 'tag') "
-    "GROUP BY words HAVING count(*) > 1 ORDER BY words"
+    "SELECT selector FROM run_groups WHERE kind IN ('model', 'tag') "
+    "GROUP BY selector HAVING count(*) > 1 ORDER BY selector"
 )
 
 
 def offered() -> list[str]:
     """Each model and each tag that several runs have."""
-    return [str(words) for words in data.rows(GROUPS)["words"]]
+    return [str(selector) for selector in data.rows(GROUPS)["selector"]]
 
 
-def is_known(words: str) -> bool:
-    """Whether a side's words name runs; a warning where they do not."""
+def is_known(selector: str) -> bool:
+    """Whether a side's selector names runs; a warning where it does not."""
     try:
-        return bool(data.runs_of(words))
+        return bool(data.runs_of(selector))
     except ingest.IngestError:
-        name = formatting.literal(formatting.clipped(words, 120))
-        if ":" in words:
+        name = formatting.literal(formatting.clipped(selector, 120))
+        if ":" in selector:
             said = f"No run in this store has **{name}**: pick another group, or a run."
         else:
             said = (
@@ -57,11 +57,11 @@ def are_apart(base: list[str], other: list[str]) -> bool:
     return False
 
 
-def describe(words: str, runs: list[str]) -> str:
+def describe(selector: str, runs: list[str]) -> str:
     """How many runs a group is; empty for a run."""
-    if runs == [words]:
+    if runs == [selector]:
         return ""
-    name = f"**{formatting.literal(words)}**"
+    name = f"**{formatting.literal(selector)}**"
     if len(runs) == 1:
         return f"{name}: one run, **{formatting.literal(runs[0])}**"
     return f"{name}: {len(runs):,} runs"

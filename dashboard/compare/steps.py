@@ -32,14 +32,15 @@ class Step:
 
     def occupancy(self, since: int, until: int) -> Query:
         """How busy it was from `since` to `until`, ns since the step's start, up to its end."""
-        columns = "from_ns, to_ns, part, part_ns, percent"
+        columns = "start_ns, end_ns, part, part_ns, percent"
         bin_ns = max(1, math.ceil((until - since) / BINS))  # the same for both runs
         bins = min(BINS, max(1, math.ceil((self.length_ns - since) / bin_ns)))
-        stretch = [since + self.origin, since + self.origin + bins * bin_ns, bins]
+        start = self.start_ns + since
+        stretch = [start, start + bins * bin_ns, bins]
         if self.on_device:
             arguments: list[Scalar] = [self.run, self.rank, self.device, *stretch]
-            return call(columns, "device_occupancy", arguments, "from_ns, part")
-        return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "from_ns")
+            return call(columns, "device_occupancy", arguments, "start_ns, part")
+        return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "start_ns")
 
     def units(self, columns: str, since: int, until: int, **more: Any) -> Query:
         """What ran in that stretch: device activities, or operators."""
@@ -49,23 +50,14 @@ class Step:
         )
         end = min(until, self.length_ns)
         where |= {"start_ns <": self.start_ns + end, "end_ns >": self.start_ns + since}
-        return select(columns, "unit_timeline", where, **more)
-
-    @property
-    def origin(self) -> int:
-        """The step's start on the time axis of its occupancy, ns."""
-        if not self.on_device:
-            return self.start_ns
-        where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank, "device": self.device}
-        (row,) = data.rows(select("start_ns", "device_totals", where)).itertuples()
-        return self.start_ns - int(row.start_ns)
+        return select(columns, "work_item_timeline", where, **more)
 
 
 def pick(pair: Pair) -> dict[str, Step]:
     """The step of each side: of median length, or the one of a number."""
-    query = select("*", "compared_steps", arguments=pair.arguments, order_by="side, number")
+    query = select("*", "compared_steps", arguments=pair.arguments, order_by="side, ordinal")
     frame = data.rows(query)
-    most = frame.groupby("side")["number"].max()
+    most = frame.groupby("side")["ordinal"].max()
     choice = MEDIAN
     if len(most) == 2 and most.min() > 1:
         numbers = [str(number) for number in range(1, min(int(most.min()), MOST_CHOICES) + 1)]
@@ -85,7 +77,7 @@ def pick(pair: Pair) -> dict[str, Step]:
         if choice == MEDIAN or most.min() < int(choice):
             rows = rows[rows["is_median"]]
         else:
-            rows = rows[rows["number"] == int(choice)]
+            rows = rows[rows["ordinal"] == int(choice)]
         for row in rows.itertuples():
             steps[side] = _step(row, int(most[side]))
     return steps
@@ -96,7 +88,7 @@ def _step(row: Any, steps: int) -> Step:
     named = (
         "whole recording"
         if formatting.missing(at["step"])
-        else f"step {int(at['step'])} ({int(at['number'])} of {steps} measured)"
+        else f"step {int(at['step'])} ({int(at['ordinal'])} of {steps} measured)"
     )
     on_device = at["measure"] == "device"
     return Step(
@@ -105,6 +97,6 @@ def _step(row: Any, steps: int) -> Step:
         device=None if not on_device or formatting.missing(at["device"]) else int(at["device"]),
         on_device=on_device,
         start_ns=int(at["start_ns"]),
-        length_ns=int(at["until_ns"]) - int(at["start_ns"]),
+        length_ns=int(at["work_end_ns"]) - int(at["start_ns"]),
         label=f"{named}, {formatting.duration(int(at['dur_ns']))}",
     )

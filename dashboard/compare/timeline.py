@@ -9,7 +9,7 @@ from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.compare.steps import MOST_UNITS, Step, pick
 from dashboard.widgets import charts, formatting, show_sql, timeline, zoom
 
-COLUMNS = "lane, class, start_ns, dur_ns, name, op, module, unit_id"
+COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
 
 
 @st.fragment
@@ -45,8 +45,8 @@ def show(pair: Pair) -> None:
         busy, units = frames[side]
         _heading(pair, side, step, since, until)
         lanes.draw(
-            _since_start(busy, step.origin),
-            _since_start(units, step.start_ns),
+            timeline.since_start(busy, step.start_ns),
+            timeline.since_start(units, step.start_ns),
             lanes.Axis(since, until, factor, unit, last=side == OTHER),
             parts,
             ticked.get(side, set()) if ticked else None,
@@ -58,16 +58,6 @@ def show(pair: Pair) -> None:
             show_sql.show(occupancy, f"{side}, busy")
             show_sql.show(units, f"{side}, activities")
     st.caption(_note(steps[BASE], ticked, frames))
-
-
-def _since_start(frame: pd.DataFrame, origin: int) -> pd.DataFrame:
-    """The same with times since the step's start, ns."""
-    moments = {
-        column: frame[column] - origin
-        for column in ("from_ns", "to_ns", "start_ns")
-        if column in frame
-    }
-    return frame.assign(**moments)
 
 
 def _heading(pair: Pair, side: str, step: Step, since: int, until: int) -> None:
@@ -93,6 +83,6 @@ def _note(
     if not step.on_device:
         said += (
             " Without a device in both runs, they show the outermost operators of the host; where "
-            "there is none, it was in Python, in generated code without a record, or waited."
+            "there is none, it was in Python, in compiled code without a record, or waited."
         )
     return said

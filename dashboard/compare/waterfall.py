@@ -16,10 +16,10 @@ LABEL_PIXELS = 220
 WALLS = "#66707C"
 
 
-def show(pair: Pair, figures: pd.DataFrame) -> None:
-    """The chart, and all figures on request."""
+def show(pair: Pair, metrics: pd.DataFrame) -> None:
+    """The chart, and all metrics on request."""
     st.subheader("Where the difference comes from", anchor=False)
-    parts, are_given = medians.in_parts(pair, figures)
+    parts, are_given = medians.in_parts(pair, metrics)
     bars = steps(parts)
     wall = parts.loc["wall"]
     if not are_given:
@@ -39,35 +39,35 @@ def show(pair: Pair, figures: pd.DataFrame) -> None:
         )
     query = medians.query_of(pair)
     with st.container(horizontal=True):
-        show_sql.show(query, "figures")
+        show_sql.show(query, "metrics")
         tables.downloads(query, "run-diff", "run-diff")
-    with st.expander("All figures"):
-        _table(pair, figures)
+    with st.expander("All metrics"):
+        _table(pair, metrics)
 
 
-def steps(figures: pd.DataFrame) -> pd.DataFrame:
+def steps(metrics: pd.DataFrame) -> pd.DataFrame:
     """A row for each bar: both wall times, and between them the parts that changed.
 
-    Columns: figure, since and until (where its bar begins and ends, ns), change, base, other.
+    Columns: metric, since and until (where its bar begins and ends, ns), change, base, other.
     """
-    wall = figures.loc["wall"]
+    wall = metrics.loc["wall"]
     rows = [("wall", 0.0, wall["base"], wall["base"], wall["base"], None)]
     at = float(wall["base"])
-    parts = figures[figures["part"] & figures["change"].notna() & (figures["change"] != 0)]
-    for figure, part in zip(parts.index, parts.itertuples(), strict=True):
-        rows.append((str(figure), at, at + part.change, part.change, part.base, part.other))
+    parts = metrics[metrics["is_part"] & metrics["change"].notna() & (metrics["change"] != 0)]
+    for metric, part in zip(parts.index, parts.itertuples(), strict=True):
+        rows.append((str(metric), at, at + part.change, part.change, part.base, part.other))
         at += float(part.change)
     rows.append(("wall", 0.0, wall["other"], wall["other"], None, wall["other"]))
-    columns = ["figure", "since", "until", "change", "base", "other"]
+    columns = ["metric", "since", "until", "change", "base", "other"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
     factor, unit = charts.duration_axis(bars[["since", "until"]].to_numpy().max())
     last = len(bars) - 1
-    parts = [colours.part_of(figure) for figure in bars["figure"]]
+    parts = [colours.part_of(metric) for metric in bars["metric"]]
     labels = ["from", *(colours.label(part) for part in parts[1:last]), "to"]
-    is_part = bars["figure"] != "wall"
+    is_part = bars["metric"] != "wall"
     left, right = bars[["since", "until"]].min(axis=1), bars[["since", "until"]].max(axis=1)
     data = pd.DataFrame(
         {
@@ -105,15 +105,13 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
         "to:N",
     ]
     boxes = base.mark_bar(height={"band": 0.72}).encode(
-        x=alt.X(
-            "left:Q", title=f"time per step ({unit})", scale=scale, axis=alt.Axis(tickCount=12)
-        ),
+        x=alt.X("left:Q", title=f"median step ({unit})", scale=scale, axis=alt.Axis(tickCount=12)),
         x2="right:Q",
         color=alt.Color("colour:N", scale=None),
         tooltip=shown,
     )
     ink = charts.ink()
-    figures = base.mark_text(align="left", dx=5, color=ink).encode(
+    metrics = base.mark_text(align="left", dx=5, color=ink).encode(
         x=alt.X("right:Q", scale=scale), text="text:N"
     )
     links = (
@@ -125,16 +123,16 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
             y2=alt.Y2("next:N", bandPosition=0.14),
         )
     )
-    chart = (links + boxes + figures).properties(height=BAR_HEIGHT * len(data) + charts.AXIS_HEIGHT)
+    chart = (links + boxes + metrics).properties(height=BAR_HEIGHT * len(data) + charts.AXIS_HEIGHT)
     st.altair_chart(chart, alt="From one wall time to the other, part by part")
 
 
-def _table(pair: Pair, figures: pd.DataFrame) -> None:
-    frame = figures.reset_index()
+def _table(pair: Pair, metrics: pd.DataFrame) -> None:
+    frame = metrics.reset_index()
     frame = frame[frame["base"].notna() | frame["other"].notna()]
     rows = pd.DataFrame(
         {
-            "figure": frame["figure"].str.replace("_", " "),
+            "metric": frame["metric"].str.replace("_", " "),
             **{
                 column: [
                     WRITTEN[unit](value)

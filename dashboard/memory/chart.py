@@ -33,7 +33,7 @@ def draw(
     on_zoom: Callable[[int, int], None],
     on_pick: Callable[[int], None],
 ) -> None:
-    """The chart and its legend; a drag calls `on_zoom` with places, a click `on_pick` with an
+    """The chart and its legend; a drag calls `on_zoom` with positions, a click `on_pick` with an
     ordinal."""
     factor, title = stretch.scale()
     moments, names = _wide(curve, bands, stretch, list(colour_of))
@@ -43,7 +43,7 @@ def draw(
 
     def selected() -> None:
         chosen: Any = st.session_state[key]["selection"]
-        if interval := chosen.get(BRUSH, {}).get("place"):
+        if interval := chosen.get(BRUSH, {}).get("position"):
             begin, end = sorted(int(edge * factor) for edge in interval)
             on_zoom(begin, end)
         elif picked := chosen.get(MOMENT):
@@ -55,7 +55,9 @@ def draw(
         meanings["reserved by the allocator"] = charts.ink()
     charts.legend(meanings)
     curve_marks.lanes(marks, stretch, factor)
-    x = alt.X("place:Q", scale=stretch.shown(factor), title=title, axis=alt.Axis(labelBound=True))
+    x = alt.X(
+        "position:Q", scale=stretch.shown(factor), title=title, axis=alt.Axis(labelBound=True)
+    )
     room = 1 + LABEL_ROOM * (1 + curve_marks.lines(device, marks, moment))
     scale = alt.Scale(domain=[0, room * _highest(moments) / size], nice=False)
     layers = [_areas(shown, list(names), palette, x, scale, unit)]
@@ -77,21 +79,21 @@ def _wide(
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """One row a moment, one column a band, in bytes; the columns with what legends call them."""
     short = formatting.short_paths(order, NAME_WIDTH)
-    columns = {name: f"b{place}" for place, name in enumerate(order)}
+    columns = {name: f"b{position}" for position, name in enumerate(order)}
     rest = f"b{len(order)}"
     labels = {columns[name]: short[name] for name in order}
     labels[rest] = "all others" if order else "in use"
     keys = [columns.get(name, rest) for name in bands["name"]]
     wide = bands.assign(key=keys).pivot(index="ordinal", columns="key", values="bytes")
     wide = wide.reindex(columns=list(labels)).fillna(0).reset_index()
-    at = bands.drop_duplicates("ordinal")[["ordinal", "place"]]
+    at = bands.drop_duplicates("ordinal")[["ordinal", "position"]]
     used = curve.drop_duplicates("ordinal")[["ordinal", "used_bytes", "reserved_bytes"]]
     wide = wide.merge(at, on="ordinal").merge(used, on="ordinal", how="left")
     wide = wide.sort_values("ordinal", ignore_index=True)
-    # Vega stacks what has the same place: moments of the same time are put a little apart.
+    # Vega stacks what has the same position: moments of the same time are put a little apart.
     apart = (stretch.until - stretch.since) / 1e6
-    wide["place"] += wide.groupby("place").cumcount() * apart
-    wide["next"] = wide["place"].shift(-1).fillna(stretch.until)
+    wide["position"] += wide.groupby("position").cumcount() * apart
+    wide["next"] = wide["position"].shift(-1).fillna(stretch.until)
     return wide, labels
 
 
@@ -107,13 +109,13 @@ def _drawn(
     size: float,
 ) -> pd.DataFrame:
     """The moments in the units of the axes, with a text for each figure."""
-    drawn = moments.assign(place=moments["place"] / factor, next=moments["next"] / factor)
+    drawn = moments.assign(position=moments["position"] / factor, next=moments["next"] / factor)
     for column in names:
         drawn[f"t{column}"] = moments[column].map(formatting.size)
         drawn[column] = moments[column] / size
-    places = zip(moments["place"], moments["ordinal"], strict=True)
+    moments_of = zip(moments["position"], moments["ordinal"], strict=True)
     return drawn.assign(
-        when=[stretch.name(place, ordinal) for place, ordinal in places],
+        when=[stretch.name(position, ordinal) for position, ordinal in moments_of],
         used=moments["used_bytes"].map(formatting.size),
         reserved=moments["reserved_bytes"].map(formatting.size),
     ).drop(columns=["used_bytes", "reserved_bytes"])
@@ -127,8 +129,8 @@ def _areas(
     scale: alt.Scale,
     unit: str,
 ) -> Any:
-    last = shown.iloc[-1:].assign(place=shown["next"].iloc[-1])  # the curve goes on to the end
-    data = pd.concat([shown, last], ignore_index=True)[["place", *columns]]
+    last = shown.iloc[-1:].assign(position=shown["next"].iloc[-1])  # the curve goes on to the end
+    data = pd.concat([shown, last], ignore_index=True)[["position", *columns]]
     side = alt.Axis(**curve_marks.SIDE, labelExpr=f"datum.label + ' {unit}'")
     return (
         alt.Chart(data)
@@ -148,9 +150,9 @@ def _reserved(curve: pd.DataFrame, stretch: Stretch, factor: float, size: float,
     changed = rows["reserved_bytes"] != rows["reserved_bytes"].shift()
     rows = rows[changed]
     data = pd.DataFrame(
-        {"place": rows["place"] / factor, "reserved": rows["reserved_bytes"] / size}
+        {"position": rows["position"] / factor, "reserved": rows["reserved_bytes"] / size}
     )
-    last = data.iloc[-1:].assign(place=stretch.until / factor)
+    last = data.iloc[-1:].assign(position=stretch.until / factor)
     return (
         alt.Chart(pd.concat([data, last], ignore_index=True))
         .mark_line(interpolate="step-after", color=charts.ink(), strokeWidth=1.5)
@@ -168,7 +170,7 @@ def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: boo
     over = alt.selection_point(name=POINTED, on="pointerover", clear="pointerout", empty=False)
     texts = [field.shorthand.removesuffix(":N") for field in said]
     return (
-        alt.Chart(shown[["place", "next", "ordinal", *texts]])
+        alt.Chart(shown[["position", "next", "ordinal", *texts]])
         .mark_rect(color=charts.ink())
         .encode(
             x=x,

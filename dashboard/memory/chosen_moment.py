@@ -32,7 +32,7 @@ def moment_of(device: MemoryDevice) -> Moment:
     if not -1 <= ordinal < max(device.actions, 1):
         ordinal = device.peak_ordinal
     query = select(
-        "time_ns, coalesce(active_bytes, allocated_bytes) AS used_bytes, reserved_bytes",
+        "time_ns, used_bytes, reserved_bytes",
         "memory_timeline",
         {**device.where(), "ordinal": ordinal},
     )

@@ -15,12 +15,13 @@ from dashboard.widgets import charts, colours, formatting, show_sql, tables
 MOST_RUNS = len(colours.RUNS)
 BINS = 240
 HEIGHT = 320
+DEVICE = "device_label(device_type, device) AS device"
 PEAKS = (
-    "run_id, rank, device, origin, peak_bytes, peak_reserved_bytes, start_bytes, end_bytes, "
-    "actions, elements"
+    f"run_id, rank, {DEVICE}, origin, peak_bytes, "
+    "peak_reserved_bytes, start_bytes, end_bytes, actions, allocations"
 )
 FIGURES = ["peak", "peak reserved", "start", "end"]
-LEVELS = {"site": "line of code", "module": "module", "op": "operator", "category": "category"}
+LEVELS = {"frame": "line of code", "module": "module", "op": "operator", "category": "category"}
 AXES = ("time", "order")
 
 
@@ -51,7 +52,6 @@ def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
             "peak_reserved_bytes": "reserved",
             "start_bytes": "start",
             "end_bytes": "end",
-            "elements": "allocations",
         },
     )
     with st.container(horizontal=True):
@@ -97,9 +97,9 @@ def _curves(shown: Mapping[str, MemoryDevice]) -> None:
 def _query(device: MemoryDevice, axis: str) -> Query:
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
     return select(
-        "place, ordinal, used_bytes",
+        "position, ordinal, used_bytes",
         "memory_curve",
-        arguments=[*device.place, axis, 0, whole, BINS],
+        arguments=[*device.arguments, axis, 0, whole, BINS],
         order_by="ordinal",
     )
 
@@ -108,21 +108,21 @@ def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The highest moment of each stretch, in the order of the curve; order as a share of all."""
     most = max(device.actions - 1, 1)
     whole = device.span_ns if axis == "time" else most
-    bins = (curve["place"] * BINS // max(whole, 1)).clip(upper=BINS - 1)
+    bins = (curve["position"] * BINS // max(whole, 1)).clip(upper=BINS - 1)
     kept = curve.loc[curve.groupby(bins)["used_bytes"].idxmax()]
     kept = pd.concat([curve.iloc[:1], kept, curve.iloc[-1:]]).drop_duplicates("ordinal")
-    place = kept["place"] if axis == "time" else 100 * kept["place"] / most
-    return pd.DataFrame({"run": device.run, "place": place, "bytes": kept["used_bytes"]})
+    position = kept["position"] if axis == "time" else 100 * kept["position"] / most
+    return pd.DataFrame({"run": device.run, "position": position, "bytes": kept["used_bytes"]})
 
 
 def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
     size, unit = charts.size_axis(curves["bytes"].max())
-    factor, time = charts.duration_axis(curves["place"].max()) if axis == "time" else (1.0, "")
+    factor, time = charts.duration_axis(curves["position"].max()) if axis == "time" else (1.0, "")
     title = f"time since the run's first action ({time})" if time else "of the run's actions (%)"
     chart_rows = pd.DataFrame(
         {
             "run": curves["run"],
-            "place": curves["place"] / factor,
+            "position": curves["position"] / factor,
             "bytes": curves["bytes"] / size,
             "size": curves["bytes"].map(formatting.size),
         }
@@ -131,7 +131,7 @@ def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
         alt.Chart(chart_rows)
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
-            x=alt.X("place:Q", title=title, scale=alt.Scale(nice=False)),
+            x=alt.X("position:Q", title=title, scale=alt.Scale(nice=False)),
             y=alt.Y("bytes:Q", title=f"memory in use ({unit})"),
             color=alt.Color(
                 "run:N",
@@ -156,31 +156,28 @@ def _difference(runs: Sequence[str]) -> None:
             other = str(st.selectbox("To", rest, 0, key="other", bind="query-params", width=420))
     said = f"From **{formatting.literal(base)}** to **{formatting.literal(other)}**."
     st.markdown(said)
-    columns = "rank, device, name, base_bytes, other_bytes, change_bytes, percent"
+    columns = f"rank, {DEVICE}, name, base_bytes, other_bytes, change_bytes, percent"
     curve = select(
         columns,
         "memory_diff",
         {"level": "curve"},
         arguments=[base, other],
-        order_by="rank, device, name",
+        order_by="rank, device_type, device, name",
     )
     frame = data.rows(curve)
     devices = frame.drop_duplicates(["rank", "device"])
     alone = ["rank", "device"] if len(devices) == 1 else []
     _side_by_side(curve, "figures", "figure", alone)
-    holders = select(
-        f"level, {columns}, base_elements, other_elements",
+    owners = select(
+        f"level, is_known, {columns}, base_allocations, other_allocations",
         "memory_diff",
         {"level <>": "curve"},
         arguments=[base, other],
         order_by="abs(change_bytes) DESC NULLS LAST, name",
     )
-    known = data.rows(holders)
-    levels = [
-        level
-        for level in LEVELS
-        if not known[(known["level"] == level) & ~known["name"].str.startswith("(")].empty
-    ]
+    found = data.rows(owners)
+    known = set(found["level"][found["is_known"]])
+    levels = [level for level in LEVELS if level in known]
     if not levels:
         st.caption("What held the memory was not recorded in either run.")
         return
@@ -188,13 +185,13 @@ def _difference(runs: Sequence[str]) -> None:
         "By", levels, default=levels[0], required=True, key="by", bind="query-params"
     )
     query = select(
-        f"{columns}, base_elements, other_elements",
+        f"{columns}, base_allocations, other_allocations",
         "memory_diff",
         {"level": str(level)},
         arguments=[base, other],
         order_by="abs(change_bytes) DESC NULLS LAST, name",
     )
-    _side_by_side(query, "holders", LEVELS[str(level)], alone)
+    _side_by_side(query, "owners", LEVELS[str(level)], alone)
     st.caption("At the peak of each run. Click a heading to sort by it.")
 
 
@@ -213,8 +210,8 @@ def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> 
             "other_bytes": "to",
             "change_bytes": "change",
             "percent": "change, %",
-            "base_elements": "allocations from",
-            "other_elements": "to",
+            "base_allocations": "allocations from",
+            "other_allocations": "to",
         },
     )
     with st.container(horizontal=True):

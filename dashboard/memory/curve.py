@@ -1,6 +1,6 @@
 """The memory curve of a device by what held the memory; with zoom, and a moment to pick."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -20,28 +20,28 @@ BANDS = len(colours.BANDS)
 MOST_MARKS = 400
 ZOOM = Zoom("mfrom", "mto", shortest=2)  # ns or actions
 LEVELS = {
-    "site": "the innermost line of your code",
+    "frame": "the innermost line of your code",
     "module": "the innermost nn.Module",
     "op": "the innermost operator",
     "category": "what it was for: parameters, activations, gradients, …",
 }
-PREFERRED = ("site", "op", "category", "module")
+PREFERRED = ("frame", "op", "category", "module")
 AXES = ("time", "order")
 
 
 def levels_of(device: MemoryDevice) -> list[str]:
     """The levels of which something is known of this device, the best to begin with first."""
     frame = _at_the_peak(device)
-    known = set(frame["level"][~frame["name"].isin(ingest.names.UNKNOWN_HOLDERS)])
+    known = set(frame["level"][frame["is_known"]])
     return [level for level in PREFERRED if level in known]
 
 
 def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
-    """The holders of every level, as in view `memory_sites`, which is slower for a single peak."""
+    """The owners of every level, as in view `memory_by_owner`, which is slower for one peak."""
     query = select(
-        "level, name, bytes",
-        "memory_sites_at",
-        arguments=[*device.place, device.peak_ordinal],
+        "level, name, is_known, bytes",
+        "memory_by_owner_at('moment')",
+        given=device.at(device.peak_ordinal),
         order_by="bytes DESC, name",
     )
     return data.rows(query)
@@ -85,22 +85,22 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     since, until = ZOOM.stretch(whole)
     stretch = Stretch(axis, since, until)
     curve = select(
-        "place, bin, ordinal, time_ns, action, used_bytes, reserved_bytes",
+        "position, bin, ordinal, time_ns, action, used_bytes, reserved_bytes",
         "memory_curve",
-        arguments=[*device.place, axis, since, until, BINS],
+        arguments=[*device.arguments, axis, since, until, BINS],
         order_by="ordinal",
     )
     bands = select(
-        "place, ordinal, time_ns, name, size, bytes",
-        "memory_bands",
-        arguments=[*device.place, level, axis, since, until, BINS, BANDS],
-        order_by="ordinal, size",
+        "position, ordinal, time_ns, name, is_known, owner_ordinal, bytes",
+        "memory_by_owner_over_time",
+        arguments=[*device.arguments, level, axis, since, until, BINS, BANDS],
+        order_by="ordinal, owner_ordinal",
     )
     marks = select(
-        "kind, name, from_place, to_place, ordinal",
+        "kind, name, start_position, end_position, ordinal",
         "memory_marks",
-        arguments=[*device.place, axis, since, until],
-        order_by="to_place - from_place DESC, from_place",
+        arguments=[*device.arguments, axis, since, until],
+        order_by="end_position - start_position DESC, start_position",
         limit=MOST_MARKS,
     )
     held = data.rows(bands)
@@ -110,7 +110,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     if held.empty:
         st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
         return
-    names = _names(held)
+    largest = _largest(held)
     chart.draw(
         device,
         stretch,
@@ -118,7 +118,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         held,
         data.rows(marks),
         moment,
-        _colours(device, level, names),
+        _colours(device, level, largest),
         key=f"memory-{device.key}-{axis}-{level}-{since}-{until}-{moment.ordinal}",
         on_zoom=ZOOM.to,
         on_pick=_pick,
@@ -128,13 +128,13 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         show_sql.show(bands, "bands")
         show_sql.show(marks, "marks")
         tables.downloads(curve, f"{device.run}-memory-curve", "memory-curve")
-    st.caption(_said(device, names))
+    st.caption(_said(device, largest))
 
 
-def _said(device: MemoryDevice, names: Sequence[str]) -> str:
+def _said(device: MemoryDevice, owners: Collection[str]) -> str:
     used = "Allocated memory, with what waits to be freed" if device.origin == "snapshot" else ""
     used = used or "Allocated memory"
-    largest = f", by its {len(names)} largest holders" if names else ""
+    largest = f", by its {len(owners)} largest owners" if owners else ""
     return (
         f"{used}{largest}. Drag over the chart to zoom in; click it to see what held the memory at "
         "that moment, below."
@@ -146,23 +146,26 @@ def _pick(ordinal: int) -> None:
     st.session_state["moment_picked"] = True
 
 
-def _names(bands: pd.DataFrame) -> list[str]:
-    """The bands' names, the largest first."""
-    return [str(name) for name in bands.sort_values("size")["name"].dropna().unique()]
+def _largest(bands: pd.DataFrame) -> dict[str, bool]:
+    """The owners that have a band, the largest first, and whether each is known."""
+    named = bands.dropna(subset="name").sort_values("owner_ordinal").drop_duplicates("name")
+    return dict(zip(named["name"], named["is_known"].astype(bool), strict=True))
 
 
-def _colours(device: MemoryDevice, level: str, names: Sequence[str]) -> dict[str, str]:
-    """A colour for each name, the same at every zoom: those large at the peak choose first."""
+def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> dict[str, str]:
+    """A colour for each owner, the same at every zoom: those large at the peak choose first.
+
+    `owners` says whether each is known.
+    """
     peak = _at_the_peak(device)
-    order = peak["name"][peak["level"] == level].unique()
-    known = [name for name in order if name not in ingest.names.UNKNOWN_HOLDERS]
-    places = {name: known.index(name) if name in known else len(known) for name in names}
+    known = list(peak["name"][(peak["level"] == level) & peak["is_known"]].unique())
+    places = {name: known.index(name) if name in known else len(known) for name in owners}
     given: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: (places[name], name)):
-        if name in ingest.names.UNKNOWN_HOLDERS:
+    for name in sorted(owners, key=lambda name: (places[name], name)):
+        if not owners[name]:
             given[name] = colours.UNKNOWN_BANDS[name == ingest.names.BEFORE_TRACE]
             continue
         free = [colour for colour in colours.BANDS if colour not in given.values()]
         wished = colours.BANDS[places[name] % BANDS]
         given[name] = wished if wished in free else free[0]
-    return {name: given[name] for name in names}
+    return {name: given[name] for name in owners}

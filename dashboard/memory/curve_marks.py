@@ -24,20 +24,20 @@ NAME_WIDTH = 120  # characters in tooltips
 
 def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
     """Steps in one lane, annotations in one for each name; nothing where there are none."""
-    marks = marks[marks["kind"] != "oom"].sort_values("from_place", ignore_index=True)
+    marks = marks[marks["kind"] != "oom"].sort_values("start_position", ignore_index=True)
     if marks.empty:
         return
     is_step = marks["kind"] == "step"
     lane = marks["name"].map(formatting.short_paths(marks["name"].dropna().unique(), 60))
     lane = lane.where(~is_step, STEPS)
-    lengths = (marks["to_place"] - marks["from_place"]).groupby(lane).sum()
+    lengths = (marks["end_position"] - marks["start_position"]).groupby(lane).sum()
     order = [STEPS] if is_step.any() else []
     order += [one for one in lengths.sort_values(ascending=False).index if one != STEPS]
     data = pd.DataFrame(
         {
-            "from": marks["from_place"] / factor,
-            "to": marks["to_place"] / factor,
-            "middle": (marks["from_place"] + marks["to_place"]) / 2 / factor,
+            "from": marks["start_position"] / factor,
+            "to": marks["end_position"] / factor,
+            "middle": (marks["start_position"] + marks["end_position"]) / 2 / factor,
             "lane": lane,
             "name": [formatting.clipped(str(value), NAME_WIDTH) for value in marks["name"]],
             "kind": marks["kind"],
@@ -45,9 +45,10 @@ def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
                 STEP_COLOURS[number % 2] if step else ANNOTATION
                 for number, step in zip(is_step.cumsum(), is_step, strict=True)
             ],
-            "at": [_length(place, stretch) for place in marks["from_place"]],
+            "at": [_length(position, stretch) for position in marks["start_position"]],
             "length": [
-                _length(length, stretch) for length in marks["to_place"] - marks["from_place"]
+                _length(length, stretch)
+                for length in marks["end_position"] - marks["start_position"]
             ],
         }
     )
@@ -105,16 +106,16 @@ def points(
     x: alt.X,
 ) -> list[Any]:
     """Layers for the peak, the chosen moment and each out-of-memory error, with their labels."""
-    place_of = dict(zip(moments["ordinal"], moments["place"], strict=True))
+    position_of = dict(zip(moments["ordinal"], moments["position"], strict=True))
     found = []
     for mark in marks[marks["kind"] == "oom"].itertuples():
-        found.append((mark.from_place, "out of memory", colours.ALARM))
+        found.append((mark.start_position, "out of memory", colours.ALARM))
     peak = f"peak {formatting.size(device.peak_bytes)}"
-    chosen = _place(device, stretch, moment, place_of)
+    chosen = _position(device, stretch, moment, position_of)
     if moment.ordinal == device.peak_ordinal:
         found.append((chosen, peak, charts.ink()))
     else:
-        highest = place_of.get(device.peak_ordinal)
+        highest = position_of.get(device.peak_ordinal)
         found.append((highest, peak, charts.ink()))
         label = f"shown below: {formatting.size(moment.used_bytes)}"
         if name(device, moment).startswith("at the"):
@@ -122,14 +123,14 @@ def points(
         found.append((chosen, label, charts.ink()))
     seen = [
         {
-            "place": place / factor,
+            "position": position / factor,
             "label": label,
             "colour": colour,
-            "left": (place - stretch.since) > EDGE * (stretch.until - stretch.since),
+            "left": (position - stretch.since) > EDGE * (stretch.until - stretch.since),
             "line": number,
         }
-        for number, (place, label, colour) in enumerate(found)
-        if place is not None and stretch.since <= place <= stretch.until
+        for number, (position, label, colour) in enumerate(found)
+        if position is not None and stretch.since <= position <= stretch.until
     ]
     if not seen:
         return []
@@ -151,12 +152,12 @@ def points(
     return layers
 
 
-def _place(
-    device: MemoryDevice, stretch: Stretch, moment: Moment, place_of: dict[int, float]
+def _position(
+    device: MemoryDevice, stretch: Stretch, moment: Moment, position_of: dict[int, float]
 ) -> float | None:
     """Where a moment is on the axis, though it may not be among those drawn."""
-    if moment.ordinal in place_of:
-        return place_of[moment.ordinal]
+    if moment.ordinal in position_of:
+        return position_of[moment.ordinal]
     if stretch.axis == "order":
         return max(moment.ordinal, 0)
     if moment.time_ns is None or device.first_ns is None:

@@ -7,12 +7,13 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Scalar, select
-from dashboard.widgets import formatting
+from dashboard.query import Query, Scalar, select
+from dashboard.widgets import formatting, run_picker
 
 COLUMNS = (
-    "run_id, source_id, rank, device, origin, actions, elements, first_ns, last_ns, start_bytes, "
-    "peak_bytes, peak_ordinal, peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
+    "run_id, source_id, rank, device_type, device, device_label(device_type, device) AS label, "
+    "origin, actions, allocations, first_ns, last_ns, start_bytes, peak_bytes, peak_ordinal, "
+    "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
 HISTORY = 2  # actions: taking a snapshot is one itself
@@ -25,10 +26,12 @@ class MemoryDevice:
     run: str
     source: int
     rank: int
-    device: str
+    device_type: str
+    device: int | None
+    label: str  # as PyTorch names it: cuda:0
     origin: str
     actions: int
-    elements: int
+    allocations: int
     first_ns: int | None
     last_ns: int | None
     start_bytes: int
@@ -42,12 +45,12 @@ class MemoryDevice:
     @property
     def key(self) -> str:
         """Tells the widgets of one device from those of another."""
-        return f"{self.run}-{self.source}-{self.device}"
+        return f"{self.run}-{self.source}-{self.label}"
 
     @property
-    def place(self) -> list[Scalar]:
-        """The first arguments of the macros."""
-        return [self.run, self.source, self.device]
+    def arguments(self) -> list[Scalar]:
+        """The first arguments of the macros about one device."""
+        return [self.run, self.source, self.device_type, self.device]
 
     @property
     def has_history(self) -> bool:
@@ -68,7 +71,17 @@ class MemoryDevice:
 
     def where(self) -> dict[str, Scalar]:
         """The conditions that a view's row is about this device."""
-        return {"run_id": self.run, "source_id": self.source, "device": self.device}
+        return {
+            "run_id": self.run,
+            "source_id": self.source,
+            "device_type": self.device_type,
+            "device": self.device,
+        }
+
+    def at(self, ordinal: int) -> dict[str, Query]:
+        """The relation `moment`, after an action or, of -1, before the first: for the macros that
+        take moments."""
+        return {"moment": select("*", "memory_timeline", {**self.where(), "ordinal": ordinal})}
 
 
 def devices_of(runs: Sequence[str]) -> list[MemoryDevice]:
@@ -87,16 +100,16 @@ def _plain(value: Any) -> Any:
 
 def _preference(device: MemoryDevice) -> tuple[bool, int, int, int, str]:
     origin = list(ORIGINS).index(device.origin) if device.origin in ORIGINS else len(ORIGINS)
-    return device.device == "cpu", origin, device.rank, -device.peak_bytes, device.device
+    return device.device_type == "cpu", origin, device.rank, -device.peak_bytes, device.label
 
 
 def labels(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
     """The devices by what tells them apart: rank and device, then the kind of file, then it."""
     named: dict[str, MemoryDevice] = {}
     for device in devices:
-        label = f"rank {device.rank} {device.device}"
+        label = f"rank {device.rank} {device.label}"
         alike = [
-            other for other in devices if (other.rank, other.device) == (device.rank, device.device)
+            other for other in devices if (other.rank, other.label) == (device.rank, device.label)
         ]
         if len(alike) > 1:
             label += f", {ORIGINS.get(device.origin, device.origin)}"
@@ -111,6 +124,8 @@ def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
     options = labels(devices)
     if len(options) == 1:
         return devices[0]
+    places = {label: (device.rank, device.device) for label, device in options.items()}
+    run_picker.choose_by_short_url("memory", places)
     chosen = st.selectbox("Memory of", list(options), key="memory", bind="query-params", width=320)
     return options.get(str(chosen), devices[0])
 

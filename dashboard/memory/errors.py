@@ -45,8 +45,8 @@ def show(device: MemoryDevice) -> None:
 def _error(row: Any) -> str:
     """What was asked for, what there was, and what held the rest."""
     asked = f"**{formatting.size(row.requested_bytes)}** were asked for"
-    if not formatting.missing(row.site):
-        asked += f" by **{formatting.literal(formatting.clipped(row.site, 120))}**"
+    if not formatting.missing(row.user_frame):
+        asked += f" by **{formatting.literal(formatting.clipped(row.user_frame, 120))}**"
     said = [f"{asked}; the device had **{formatting.size(row.device_free_bytes)}** left."]
     if not formatting.missing(row.reserved_bytes):
         free = f"{formatting.size(row.free_bytes)} free"
@@ -56,11 +56,11 @@ def _error(row: Any) -> str:
             f"Of {formatting.size(row.reserved_bytes)} reserved, "
             f"{formatting.size(row.active_bytes)} were in use and {free}."
         )
-    if isinstance(row.top_sites, list) or hasattr(row.top_sites, "tolist"):
+    if isinstance(row.top_owners, list) or hasattr(row.top_owners, "tolist"):
         held = " · ".join(
-            f"{formatting.literal(formatting.clipped(site['name']))} "
-            f"**{formatting.size(site['bytes'])}**"
-            for site in list(row.top_sites)[:TOP]
+            f"{formatting.literal(formatting.clipped(owner['name']))} "
+            f"**{formatting.size(owner['bytes'])}**"
+            for owner in list(row.top_owners)[:TOP]
         )
         said.append(f"Held most: {held}")
     return "  \n".join(said)

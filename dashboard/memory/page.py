@@ -69,15 +69,15 @@ def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
             "A memory timeline has categories only: neither lines of code nor addresses.",
             icon=":material/category:",
         )
-    elif not device.elements:
+    elif not device.allocations:
         st.info(
             "No addresses were recorded, so that allocations cannot be followed: the curve is "
             "known, but not what held the memory. Profiles of PyTorch 2 have addresses.",
             icon=":material/location_off:",
         )
-    elif device.device == "cpu" and device.origin == "trace":
+    elif device.device_type == "cpu" and device.origin == "trace":
         st.caption("The memory of the CPU, as the profiler recorded it.")
-    if device.has_history and device.elements and not levels:
+    if device.has_history and device.allocations and not levels:
         st.caption("No stacks, operators, modules or categories were recorded for allocations.")
 
 

@@ -110,17 +110,18 @@ def _leaks(device: MemoryDevice) -> Report:
         "Leaks",
         "leaks",
         select(
-            "site, grows, bytes, elements, bytes_a_step, steps, steps_in_all, first_step, "
-            "last_step",
+            "user_frame, is_growing, bytes, allocations, bytes_a_step, steps, steps_in_all, "
+            "first_step, last_step",
             "leaks",
             device.where(),
-            order_by="grows DESC, bytes DESC, site",
+            order_by="is_growing DESC, bytes DESC, user_frame",
         ),
         "Memory that was allocated after the first step and still there at the end. What **grows** "
         "was left by every step.",
         _no_leaks(device),
         labels={
-            "elements": "allocations",
+            "user_frame": "line of code",
+            "is_growing": "grows",
             "bytes": "left",
             "bytes_a_step": "a step",
             "steps_in_all": "of steps",
@@ -130,7 +131,7 @@ def _leaks(device: MemoryDevice) -> Report:
 
 def _no_leaks(device: MemoryDevice) -> str:
     """Why there are no leaks to list."""
-    if not device.has_history or not device.elements:
+    if not device.has_history or not device.allocations:
         return ""
     if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:
         return "Leaks are what each step leaves behind: no two steps are known."

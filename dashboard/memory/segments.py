@@ -31,11 +31,11 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     if device.origin != "snapshot":
         return
     query = select(
-        "segment, segment_address, segment_bytes, offset_bytes, bytes, state, pieces, site, "
-        "is_replayed",
-        "memory_map",
-        arguments=[*device.place, moment.ordinal, MOST_SEGMENTS, MOST_PIECES],
-        order_by="segment, offset_bytes",
+        "segment_ordinal, segment_address, segment_bytes, offset_bytes, bytes, state, pieces, "
+        "user_frame, is_replayed",
+        f"memory_map('moment', {MOST_SEGMENTS}, {MOST_PIECES})",
+        given=device.at(moment.ordinal),
+        order_by="segment_ordinal, offset_bytes",
     )
     st.subheader("Segments", anchor=False)
     frame = data.rows(query)
@@ -54,27 +54,27 @@ def show(device: MemoryDevice, moment: Moment) -> None:
 
 
 def packed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Where each segment is drawn: its row, and its place in it, bytes.
+    """Where each segment is drawn: its row, and its offset in it, bytes.
 
     Each goes into the first row that has room for it, the largest first. A row is as wide as the
     largest segment, or wider, so that they fit into about MOST_ROWS.
     """
-    segments = frame.drop_duplicates("segment")[["segment", "segment_bytes"]]
+    segments = frame.drop_duplicates("segment_ordinal")[["segment_ordinal", "segment_bytes"]]
     width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MOST_ROWS)
     used: list[float] = []
-    places = []
+    packing = []
     for segment in segments.itertuples():
         size = int(segment.segment_bytes)
         row = next((at for at, end in enumerate(used) if end + size <= width * 1.05), len(used))
         if row == len(used):
             used.append(0.0)
-        places.append((segment.segment, size, row, used[row]))
+        packing.append((segment.segment_ordinal, size, row, used[row]))
         used[row] += size + width * GAP
-    return pd.DataFrame(places, columns=["segment", "segment_bytes", "row", "place"])
+    return pd.DataFrame(packing, columns=["segment_ordinal", "segment_bytes", "row", "offset"])
 
 
 def _figures(frame: pd.DataFrame) -> str:
-    segments = frame["segment"].nunique()
+    segments = frame["segment_ordinal"].nunique()
     sums = frame.groupby("state")["bytes"].sum()
     said = [f"**{formatting.counted(segments, 'segment')}**"]
     if "stranded" in sums:
@@ -86,7 +86,7 @@ def _figures(frame: pd.DataFrame) -> str:
 
 def _said(frame: pd.DataFrame) -> str:
     said = ["To scale: each row holds as many segments as fit, the largest first."]
-    if frame["segment"].nunique() == MOST_SEGMENTS:
+    if frame["segment_ordinal"].nunique() == MOST_SEGMENTS:
         said.append(f"Only the {MOST_SEGMENTS} largest are drawn.")
     if (frame["pieces"] > 1).any():
         said.append(
@@ -101,11 +101,11 @@ def _said(frame: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def _draw(frame: pd.DataFrame, places: pd.DataFrame) -> None:
-    labels = {row: _label(group) for row, group in places.groupby("row")}
-    drawn = frame.merge(places[["segment", "row", "place"]], on="segment")
-    size, unit = charts.size_axis(places["place"].max() + places["segment_bytes"].max())
-    start = drawn["place"] + drawn["offset_bytes"]
+def _draw(frame: pd.DataFrame, packing: pd.DataFrame) -> None:
+    labels = {row: _label(group) for row, group in packing.groupby("row")}
+    drawn = frame.merge(packing[["segment_ordinal", "row", "offset"]], on="segment_ordinal")
+    size, unit = charts.size_axis(packing["offset"].max() + packing["segment_bytes"].max())
+    start = drawn["offset"] + drawn["offset_bytes"]
     address = drawn["segment_address"].map(int) + drawn["offset_bytes"].map(int)
     chart_rows = pd.DataFrame(
         {
@@ -116,9 +116,9 @@ def _draw(frame: pd.DataFrame, places: pd.DataFrame) -> None:
             "state": drawn["state"].map(MEANINGS),
             "size": drawn["bytes"].map(formatting.size),
             "address": address.map(formatting.address),
-            "site": [
-                formatting.clipped(site, NAME_WIDTH) if isinstance(site, str) else formatting.NONE
-                for site in drawn["site"]
+            "line": [
+                formatting.clipped(line, NAME_WIDTH) if isinstance(line, str) else formatting.NONE
+                for line in drawn["user_frame"]
             ],
             "pieces": drawn["pieces"],
             "segment": [
@@ -147,7 +147,7 @@ def _draw(frame: pd.DataFrame, places: pd.DataFrame) -> None:
                 ),
             ),
             color=alt.Color("colour:N", scale=None),
-            tooltip=["size:N", "state:N", "site:N", "address:N", "pieces:Q", "segment:N"],
+            tooltip=["size:N", "state:N", "line:N", "address:N", "pieces:Q", "segment:N"],
         )
         .properties(height=ROW_HEIGHT * len(labels) + charts.AXIS_HEIGHT)
     )

@@ -11,13 +11,13 @@ from dashboard.widgets import formatting, show_sql, tables
 
 UNKNOWN = {"", "??"}
 OWN = "your own"
-WIDTHS = {"depth": 40, "of": 90, "name": 330}
+WIDTHS = {"depth": 40, "of": 90, "function": 330}
 
 
 def show(run: str, stack: int, key: str = "stack") -> None:
     """All frames of a stack, innermost first."""
     query = select(
-        "depth, name, filename, line, is_python, is_library",
+        "depth, function, filename, line, is_python, is_library",
         "stack_frames",
         {"run_id": run, "stack_id": stack},
         order_by="depth",
@@ -28,7 +28,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         {
             "depth": frame["depth"],
             "of": [_owner(row) for row in frame.itertuples()],
-            "name": frame["name"],
+            "function": frame["function"],
             "filename": [_place(row) for row in frame.itertuples()],
         }
     )
@@ -37,7 +37,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         "stack_frames",
         key=f"{key}-{run}-{stack}",
         widths=WIDTHS,
-        labels={"depth": "#", "of": "code of", "name": "function", "filename": "line"},
+        labels={"depth": "#", "of": "code of", "filename": "line"},
     )
     own = shown[shown["of"] == OWN]
     if not own.empty:

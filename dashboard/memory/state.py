@@ -1,4 +1,4 @@
-"""What held the memory at the chosen moment: its holders, their allocations, one's stack."""
+"""What held the memory at the chosen moment: its owners, their allocations, one's stack."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
 from dashboard.widgets import formatting, run_picker, show_sql, tables
 
-MOST_HOLDERS = 1_000
+MOST_OWNERS = 1_000
 WIDE = 262  # pixels of a line of code
 MOST_ALLOCATIONS = 200
-HOLDERS = {"site": "line of code", "op": "operator"}
+OWNERS = {"frame": "line of code", "op": "operator"}
 EXPLAINED = {
     ingest.names.BEFORE_TRACE: "allocated before the recording, freed in it.",
     ingest.names.NO_STACK: "no stack was recorded, as for memory that libraries take, or "
@@ -36,7 +36,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
         if device.origin != "snapshot":
             st.caption("Not known: no allocation can be followed.")
     else:
-        _holders(device, level, moment)
+        _owners(device, level, moment)
     segments.show(device, moment)
 
 
@@ -52,70 +52,72 @@ def _figures(device: MemoryDevice, moment: Moment) -> str:
 
 
 @st.fragment
-def _holders(device: MemoryDevice, level: str, moment: Moment) -> None:
+def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
     """The ranking; ticking one lists its allocations, and ticking one of these its stack."""
     query = select(
-        "name, bytes, percent, elements",
-        "memory_sites_at",
+        "name, bytes, percent, allocations",
+        "memory_by_owner_at('moment')",
         {"level": level},
-        arguments=[*device.place, moment.ordinal],
+        given=device.at(moment.ordinal),
         order_by="bytes DESC, name",
-        limit=MOST_HOLDERS,
+        limit=MOST_OWNERS,
     )
     frame = data.rows(query)
     if frame.empty:
         st.caption("Nothing was allocated.")
         return
     names = list(frame["name"])
-    asked = st.query_params.get("holder")
+    asked = st.query_params.get("owner")
     left, right = st.columns([5, 4], gap="medium")
     with left:
         rows = tables.show(
             frame,
-            "memory_sites",
-            key=f"holders-{device.key}-{level}-{moment.ordinal}",
-            labels={"name": HOLDERS.get(level, level), "elements": "allocations"},
+            "memory_by_owner",
+            key=f"owners-{device.key}-{level}-{moment.ordinal}",
+            labels={"name": OWNERS.get(level, level)},
             widths={"name": WIDE},
-            select="single-row" if device.elements else None,
+            select="single-row" if device.allocations else None,
             selected=[names.index(asked)] if asked in names else [],
         )
         with st.container(horizontal=True):
-            show_sql.show(query, "holders")
-            tables.downloads(query, f"{device.run}-memory-by-{level}", "holders")
+            show_sql.show(query, "owners")
+            tables.downloads(query, f"{device.run}-memory-by-{level}", "owners")
         for name in names:
             if name in EXPLAINED:
                 st.caption(f"**{name}**: {EXPLAINED[name]}")
     chosen = names[rows[0]] if rows else None
-    run_picker.remember("holder", chosen)
+    run_picker.remember("owner", chosen)
     stack = None
     with right:
         if chosen is not None:
             stack = _allocations(device, level, chosen, moment)
-        elif device.elements:
+        elif device.allocations:
             st.caption("Tick a row to see its allocations and where they were made.")
     if stack is not None:
         stack_frames.show(device.run, stack)
 
 
-def _allocations(device: MemoryDevice, level: str, holder: str, moment: Moment) -> int | None:
-    """The largest allocations of a holder; the stack of the one ticked."""
+def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -> int | None:
+    """The largest allocations of an owner; the stack of the one ticked."""
+    where = {**device.where(), "level": level, "name": owner}
+    owned = select("allocation_id", "memory_owners", where)
     query = select(
-        "bytes, from_ns, life_ns, state, step, op, module, category, birth_ordinal, "
-        "death_ordinal, address, element_id, stack_id",
-        "memory_allocations",
-        arguments=[*device.place, level, holder, moment.ordinal],
-        order_by="bytes DESC, element_id",
+        f"bytes, alloc_ns - {ingest.literal(device.first_ns)} AS after_ns, dur_ns, state, step, "
+        "op, module, category, alloc_ordinal, free_ordinal, address, allocation_id, stack_id",
+        "memory_allocations_at('moment') SEMI JOIN owned USING (allocation_id)",
+        given={**device.at(moment.ordinal), "owned": owned},
+        order_by="bytes DESC, allocation_id",
         limit=MOST_ALLOCATIONS,
     )
     frame = data.rows(query)
-    heading = formatting.literal(formatting.clipped(holder, 100))
+    heading = formatting.literal(formatting.clipped(owner, 100))
     st.markdown(f"**Allocations of {heading}**")
     if frame.empty:
         st.caption(
             "Not known one by one: they were there when the recording began, and not freed in it."
         )
         return None
-    shown = frame.rename(columns={"life_ns": "lived"}).assign(
+    shown = frame.rename(columns={"dur_ns": "lived"}).assign(
         lived=[_life(row) for row in frame.itertuples()],
         address=[formatting.address(value) for value in frame["address"]],
     )
@@ -123,15 +125,15 @@ def _allocations(device: MemoryDevice, level: str, holder: str, moment: Moment) 
     same = [level] if level in shown else []
     if (shown["state"] == "allocated").all():
         same.append("state")
-    ids = list(frame["element_id"])
+    ids = list(frame["allocation_id"])
     asked = st.query_params.get("allocation")
-    places = [place for place, element in enumerate(ids) if str(element) == asked]
+    places = [place for place, allocation in enumerate(ids) if str(allocation) == asked]
     rows = tables.show(
         shown,
-        "memory_elements",
-        key=f"allocations-{device.key}-{level}-{holder}-{moment.ordinal}",
-        hidden=[*dict.fromkeys([*empty, *same, "stack_id", "element_id"])],
-        labels={"birth_ordinal": "from action", "death_ordinal": "to action"},
+        "memory_allocations",
+        key=f"allocations-{device.key}-{level}-{owner}-{moment.ordinal}",
+        hidden=[*dict.fromkeys([*empty, *same, "stack_id", "allocation_id"])],
+        labels={"after_ns": "at", "alloc_ordinal": "from action", "free_ordinal": "to action"},
         select="single-row",
         selected=places,
     )
@@ -154,8 +156,8 @@ def _allocations(device: MemoryDevice, level: str, holder: str, moment: Moment) 
 
 def _life(row: Any) -> str:
     """How long an allocation lived, in words where an end of it is not known."""
-    if not formatting.missing(row.life_ns):
-        return formatting.duration(row.life_ns)
-    if formatting.missing(row.death_ordinal):
+    if not formatting.missing(row.dur_ns):
+        return formatting.duration(row.dur_ns)
+    if formatting.missing(row.free_ordinal):
         return "to the end"
-    return "from before" if formatting.missing(row.from_ns) else formatting.NONE
+    return "from before" if formatting.missing(row.after_ns) else formatting.NONE

@@ -29,11 +29,11 @@ class Stretch:
             return f"{length:,} actions from {self.since:,} to {self.until:,} of {whole:,}"
         return zoom.described(self.since, self.until, whole)
 
-    def name(self, place: float, ordinal: int) -> str:
+    def name(self, position: float, ordinal: int) -> str:
         """A moment in it, as tooltips say it."""
         if self.axis == "order":
             return f"action {ordinal:,}"
-        return f"{formatting.position(int(place), self.until - self.since)}, action {ordinal:,}"
+        return f"{formatting.position(int(position), self.until - self.since)}, action {ordinal:,}"
 
     def shown(self, factor: float) -> alt.Scale:
         """The axis' scale."""

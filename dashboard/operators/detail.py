@@ -109,7 +109,7 @@ def _kernel(where: dict[str, Scalar], name: str) -> None:
                 "rank, device, grid, block, registers, shared_bytes, bytes, device_ns, percent, "
                 "calls, mean_ns",
                 "kernel_shapes",
-                {**where, "kernel": name},
+                {**where, "name": name},
                 order_by="device_ns DESC",
             ),
             "kernel_shapes",
@@ -138,7 +138,7 @@ def show_host(run: str, rank: int, op: str) -> None:
             select(
                 "input_dims, input_types, self_ns, percent, total_ns, calls",
                 "host_op_shapes",
-                {"run_id": run, "rank": rank, "op": op},
+                {"run_id": run, "rank": rank, "name": op},
                 order_by="self_ns DESC",
             ),
             "host_op_shapes",

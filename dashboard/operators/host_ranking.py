@@ -21,11 +21,11 @@ def show(picked: Sequence[str]) -> None:
     """A chart and a table of all picked runs; ticking a row shows its shapes and calls."""
     search = run_picker.search("part of a name")
     query = select(
-        "run_id, rank, op, self_ns, total_ns, calls, percent",
+        "run_id, rank, name, self_ns, total_ns, calls, percent",
         "host_op_ranking",
         {"run_id": picked},
-        containing=("op", search),
-        order_by="self_ns DESC, op",
+        containing=("name", search),
+        order_by="self_ns DESC, name",
     )
     frame = data.rows(query)
     if frame.empty:
@@ -37,7 +37,7 @@ def show(picked: Sequence[str]) -> None:
     named = list(dict.fromkeys(process for *_, process in rows))
     for process in named:
         top = frame[processes == process].head(TOP)
-        line = formatting.top_line(zip(top["op"], top["self_ns"], top["percent"], strict=True))
+        line = formatting.top_line(zip(top["name"], top["self_ns"], top["percent"], strict=True))
         st.markdown(f"**{formatting.literal(process)}**: {line}" if len(named) > 1 else line)
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -49,7 +49,7 @@ def show(picked: Sequence[str]) -> None:
             st.caption(f"The first {MOST_PROCESSES} of {len(named)}; the table has all of them.")
         show_sql.show(query, "chart")
     with right:
-        keys = [_key(*row) for row in frame[["op", "run_id", "rank"]].itertuples(index=False)]
+        keys = [_key(*row) for row in frame[["name", "run_id", "rank"]].itertuples(index=False)]
         name, process = st.query_params.get("name"), st.query_params.get(RANKED)
         asked = [
             place
@@ -73,7 +73,7 @@ def show(picked: Sequence[str]) -> None:
     run_picker.remember(RANKED, process)
     if ticked:
         row = frame.iloc[ticked[0]]
-        detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["op"]))
+        detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["name"]))
 
 
 def _key(name: str, run: str, rank: int) -> tuple[str, str]:
@@ -94,12 +94,12 @@ def _grouped(frame: pd.DataFrame, processes: pd.Series, shown: list[str]) -> Non
     """Bars of the same operators in several processes, each of its own colour."""
     bars = pd.DataFrame(
         {
-            "name": frame["op"],
+            "name": frame["name"],
             "run_id": processes,
             "ns": frame["self_ns"],
             "calls": frame["calls"],
         }
     )
-    first = list(dict.fromkeys(frame["op"]))[: BARS // 2]
+    first = list(dict.fromkeys(frame["name"]))[: BARS // 2]
     bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
     charts.grouped_bars(bars, shown, "host self time")

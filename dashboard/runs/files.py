@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.query import select
 from dashboard.widgets import show_sql, tables
 
-OTHERS = {  # phases of the trace format, as `sources.other` counts them, in words
+OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them, in words
     "phase M": "metadata",
     "phase i": "instants",
     "phase I": "instants (older format)",
@@ -28,7 +28,7 @@ def show(runs: Sequence[str]) -> None:
     )
     query = select(
         "parse_filename(path) AS file, status, warnings, run_id, kind, rank, bytes, events, "
-        "complete, other, dropped, path",
+        "complete_events, other_counts, dropped_counts, path",
         "sources",
         {"run_id": runs},
         order_by="run_id, source_id",
@@ -36,8 +36,8 @@ def show(runs: Sequence[str]) -> None:
     frame = data.rows(query)
     frame = frame.assign(
         warnings=["; ".join(said) or None for said in frame["warnings"]],
-        other=[_counts(counts) for counts in frame["other"]],
-        dropped=[_counts(counts) for counts in frame["dropped"]],
+        other_counts=[_counts(counts) for counts in frame["other_counts"]],
+        dropped_counts=[_counts(counts) for counts in frame["dropped_counts"]],
     )
     empty = [column for column in frame.columns if frame[column].isna().all()]
     tables.show(
@@ -49,8 +49,8 @@ def show(runs: Sequence[str]) -> None:
             "run_id": "run",
             "bytes": "size",
             "events": "events in file",
-            "complete": "complete events",
-            "other": "other events",
+            "other_counts": "other events",
+            "dropped_counts": "dropped",
         },
     )
     show_sql.show(query)

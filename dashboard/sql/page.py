@@ -16,10 +16,10 @@ SELECT run_id, device_name, span_ns / 1e6 AS span_ms, bubble_percent
 FROM run_overview
 ORDER BY bubble_percent DESC NULLS LAST""",
     "Kernels that took most time, in all runs": """\
-SELECT kernel, count(DISTINCT run_id) AS runs, sum(calls) AS calls, sum(device_ns) / 1e6 AS ms
+SELECT name, count(DISTINCT run_id) AS runs, sum(calls) AS calls, sum(device_ns) / 1e6 AS ms
 FROM kernel_ranking
-WHERE kernel <> 'bubble'
-GROUP BY kernel
+WHERE name <> 'bubble'
+GROUP BY name
 ORDER BY ms DESC
 LIMIT 20""",
     "What the host did in the longest gaps": """\
@@ -36,7 +36,7 @@ GROUP BY run_id, host_op
 ORDER BY lost_ms DESC
 LIMIT 20""",
     "Files, the damaged and odd ones first": """\
-SELECT status, warnings, dropped, run_id, path
+SELECT status, warnings, dropped_counts, run_id, path
 FROM sources
 ORDER BY status IN ('failed', 'truncated') DESC, len(warnings) DESC, run_id, path""",
     "Instants, flows, counters": """\

@@ -43,23 +43,35 @@ def browser() -> None:
     of_view = dict(list(columns.groupby("table_name")))
     views = views[[wanted in _words(view, of_view[view.name]) for view in views.itertuples()]]
     macros = macros[[wanted in f"{row.name} {row.comment}".lower() for row in macros.itertuples()]]
-    is_table = views["name"].isin([table.name for table in ingest.tables()])
+    found = {row.name: row for row in (*views.itertuples(), *macros.itertuples())}
+    questions = ingest.start_here()
+    tables = {table.name for table in ingest.tables()}
+    others = [name for name in found if name not in questions]
+    groups = {
+        "Start here": [name for name in questions if name in found],
+        "Tables": [name for name in others if name in tables],
+        "Views": [name for name in others if name in of_view and name not in tables],
+        "Table macros": [name for name in others if name not in of_view],
+    }
     with st.container(height=640, border=False, gap=None):
-        for heading, found in (("Tables", views[is_table]), ("Views", views[~is_table])):
-            if not found.empty:
+        for heading, names in groups.items():
+            if names:
                 st.caption(heading)
-            for view in found.itertuples():
-                with st.expander(view.name, type="compact"):
-                    lines = _lines(of_view[view.name])
-                    st.markdown("\n".join([formatting.literal(view.comment), "", *lines]))
-        if not macros.empty:
-            st.caption("Table macros")
-        for macro in macros.itertuples():
-            with st.expander(macro.name, type="compact"):
-                st.code(f"{macro.name}({', '.join(macro.parameters)})", language="sql")
-                st.markdown(formatting.literal(macro.comment))
-        if views.empty and macros.empty:
+            for name in names:
+                with st.expander(name, type="compact"):
+                    _entry(found[name], questions.get(name), of_view.get(name))
+        if not found:
             st.caption("No table, column or word like that; clear the search.")
+
+
+def _entry(relation: Any, question: str | None, columns: pd.DataFrame | None) -> None:
+    """What a relation answers and holds; `columns` is None of a macro."""
+    if question:
+        st.markdown(f"**{formatting.literal(question)}**")
+    if columns is None:
+        st.code(f"{relation.name}({', '.join(relation.parameters)})", language="sql")
+    lines = [] if columns is None else ["", *_lines(columns)]
+    st.markdown("\n".join([formatting.literal(relation.comment), *lines]))
 
 
 def _words(view: Any, columns: pd.DataFrame) -> str:

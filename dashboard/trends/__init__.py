@@ -1,4 +1,4 @@
-"""Page Trends: how the figures of the runs changed over time."""
+"""Page Trends: how the metrics of the runs changed over time."""
 
 from dashboard.trends.page import page
 

@@ -1,4 +1,4 @@
-"""The chart of a figure over time: a line for each series, and where it changed for good."""
+"""The chart of a metric over time: a line for each series, and where it changed for good."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,15 +24,15 @@ CHANGE = (
 LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}
 
 
-def label(figure: str) -> str:
-    """A figure's name as headings write it."""
-    if figure.startswith("bubble_"):
-        return colours.label(figure.removeprefix("bubble_"))
-    return LABELS.get(figure, figure.replace("_", " "))
+def label(metric: str) -> str:
+    """A metric's name as headings write it."""
+    if metric.startswith("bubble_"):
+        return colours.label(metric.removeprefix("bubble_"))
+    return LABELS.get(metric, metric.replace("_", " "))
 
 
 def written(value: float | None, unit: str) -> str:
-    """A figure with its unit."""
+    """A metric with its unit."""
     if value is None or formatting.missing(value):
         return formatting.NONE
     if unit == "ns":
@@ -89,11 +89,11 @@ def _others(order: list[str]) -> str:
 def draw(
     rows: pd.DataFrame, frame: pd.DataFrame, at: str | None, on_pick: Callable[[str], None]
 ) -> None:
-    """One figure's chart; a click near a point calls `on_pick` with its run.
+    """One metric's chart; a click near a point calls `on_pick` with its run.
 
-    `frame` has all figures' rows: it sets the colours and the axis of time.
+    `frame` has all metrics' rows: it sets the colours and the axis of time.
     """
-    figure, unit = str(rows["figure"].iloc[0]), str(rows["unit"].iloc[0])
+    metric, unit = str(rows["metric"].iloc[0]), str(rows["unit"].iloc[0])
     factor, shown_unit = _axis(rows["value"].abs().max(), unit)
     colour_of = _colours(frame)
     colour = alt.Color(
@@ -118,7 +118,7 @@ def draw(
         axis=alt.Axis(**SIDE, tickCount=5, format=",.4~r"),
     )
     data = _points(rows, factor, unit, colour_of)
-    key = f"trend-{figure}"
+    key = f"trend-{metric}"
 
     def picked() -> None:
         chosen: Any = st.session_state[key]["selection"].get(PICK, [])
@@ -137,7 +137,7 @@ def draw(
                 alt.Tooltip("run_id:N", title="run"),
                 "series:N",
                 "when:N",
-                alt.Tooltip("written:N", title=label(figure)),
+                alt.Tooltip("written:N", title=label(metric)),
             ],
         )
         .add_params(alt.selection_point(name=PICK, fields=["run_id"], nearest=True, empty=False))
@@ -155,11 +155,11 @@ def draw(
     chart = alt.layer(lines, *_medians(rows, factor, x, y), points, ring).properties(
         height=HEIGHT,
         title=alt.Title(
-            f"{label(figure)}{shown_unit and f' ({shown_unit})'}", anchor="start", fontSize=14
+            f"{label(metric)}{shown_unit and f' ({shown_unit})'}", anchor="start", fontSize=14
         ),
     )
     st.altair_chart(
-        chart, key=key, on_select=picked, selection_mode=PICK, alt=f"{label(figure)} of the runs"
+        chart, key=key, on_select=picked, selection_mode=PICK, alt=f"{label(metric)} of the runs"
     )
 
 
@@ -201,7 +201,7 @@ def _medians(rows: pd.DataFrame, factor: float, x: Any, y: Any) -> list[Any]:
     """At each change point the medians before and from it on, joined, and the change."""
     steps, labels = [], []
     for series, runs in rows.groupby("series", sort=False):
-        for place in (number for number, is_one in enumerate(runs["change_point"]) if is_one):
+        for place in (number for number, is_one in enumerate(runs["is_change_point"]) if is_one):
             row = runs.iloc[place]
             first = runs["started_at"].iloc[max(0, place - BEFORE)]
             last = runs["started_at"].iloc[min(len(runs) - 1, place + AFTER)]

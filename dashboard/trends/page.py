@@ -1,4 +1,4 @@
-"""Page Trends: how the figures of the runs changed over time."""
+"""Page Trends: how the metrics of the runs changed over time."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from dashboard import data
 from dashboard.query import select
 from dashboard.trends import chart, run_detail
 from dashboard.trends.chart import label, written
-from dashboard.widgets import formatting, run_picker, show_sql, tables
+from dashboard.widgets import formatting, median_step, run_picker, show_sql, tables
 
-FIRST_FIGURES = ["wall", "busy", "bubble"]
-MOST_FIGURES = 6
+FIRST_METRICS = ["wall", "busy", "bubble"]
+MOST_METRICS = 6
 MOST_POINTS = 4_000  # of all charts together: what a browser draws without delay
 AT = "at"  # in the address: the run whose point was clicked
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
@@ -22,17 +22,17 @@ FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": 
 def page() -> None:
     """The page."""
     st.title("Trends")
-    st.caption("How did the runs' figures change over time, and from which run on?")
+    st.caption("How did the runs' metrics change over time, and from which run on?")
     where = _filters()
-    figures = _pick_figures()
-    if not figures:
-        st.info("Pick a figure above.", icon=":material/arrow_upward:")
+    metrics = _pick_metrics()
+    if not metrics:
+        st.info("Pick a metric above.", icon=":material/arrow_upward:")
         return
     query = select(
-        "run_id, name, model, mode, device_name, started_at, figure, unit, value, before_median, "
-        "from_median, change_percent, change_point",
+        "run_id, name, model, mode, device_name, started_at, metric, unit, value, before_median, "
+        "from_median, change_percent, is_change_point",
         "trend",
-        {**where, "figure": figures},
+        {**where, "metric": metrics},
         order_by="started_at, run_id",
     )
     frame = data.rows(query)
@@ -40,15 +40,27 @@ def page() -> None:
         _nothing(bool(where))
         return
     frame = chart.with_series(frame)
-    _answer(frame, figures)
+    _answer(frame, metrics)
     at = st.query_params.get(AT)
     if at in set(frame["run_id"]):
+        median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
-    _charts(_latest(frame), figures, at)
+    _charts(_latest(frame), metrics, at)
+    _unsteady(frame)
     with st.container(horizontal=True):
         show_sql.show(query)
         tables.downloads(query, "trend", "trend")
-    _changes(frame[frame["change_point"]])
+    _changes(frame[frame["is_change_point"]])
+
+
+def _unsteady(frame: pd.DataFrame) -> None:
+    """How many points stand for steps that vary, or for few."""
+    runs = list(dict.fromkeys(frame["run_id"]))
+    if found := len(median_step.unsteady(runs)):
+        st.caption(
+            f"A point is a run's median step. Of {found:,} of the {len(runs):,} runs it may not be "
+            "typical: their steps vary by more than 10%, or are fewer than three."
+        )
 
 
 def _listed() -> pd.DataFrame:
@@ -77,39 +89,39 @@ def _filters() -> dict[str, Any]:
     return where
 
 
-def _pick_figures() -> list[str]:
-    """The figures to draw, as listed by the view for any one run."""
+def _pick_metrics() -> list[str]:
+    """The metrics to draw, as listed by the view for any one run."""
     any_run = str(_listed()["run_id"][0])
     listed = select(
-        "DISTINCT figure, position", "run_metrics_long", {"run_id": any_run}, order_by="position"
+        "DISTINCT metric, ordinal", "run_metrics_long", {"run_id": any_run}, order_by="ordinal"
     )
-    known = list(data.rows(listed)["figure"]) or FIRST_FIGURES
+    known = list(data.rows(listed)["metric"]) or FIRST_METRICS
     return st.multiselect(
-        "Figures",
+        "Metrics",
         known,
-        default=FIRST_FIGURES,
-        key="figure",
+        default=FIRST_METRICS,
+        key="metric",
         bind="query-params",
-        max_selections=MOST_FIGURES,
-        help="Of a step, on the slowest device of each run; a run without a device counts with "
-        "its host.",
+        max_selections=MOST_METRICS,
+        help="Of the median step, on the slowest device of each run; a run without a device counts "
+        "with its host.",
     )
 
 
 def _nothing(filtered: bool) -> None:
     if filtered:
         st.info(
-            "No run with these figures fits; take a filter away, or pick another figure.",
+            "No run with these metrics fits; take a filter away, or pick another metric.",
             icon=":material/search_off:",
         )
     else:
-        st.info("No run here has these figures: they come from traces.", icon=":material/info:")
+        st.info("No run here has these metrics: they come from traces.", icon=":material/info:")
 
 
-def _answer(frame: pd.DataFrame, figures: list[str]) -> None:
+def _answer(frame: pd.DataFrame, metrics: list[str]) -> None:
     """How many runs and changes there are, the latest change, and the last run."""
     runs, series = frame["run_id"].nunique(), frame["series"].nunique()
-    changes = frame[frame["change_point"]]
+    changes = frame[frame["is_change_point"]]
     with st.container(horizontal=True):
         st.metric("Runs", formatting.count(runs))
         st.metric("Series", formatting.count(series), help=chart.SERIES)
@@ -117,15 +129,15 @@ def _answer(frame: pd.DataFrame, figures: list[str]) -> None:
         if not changes.empty:
             latest = changes.iloc[-1]
             _metric(
-                f"Latest change: {label(latest['figure'])}",
+                f"Latest change: {label(latest['metric'])}",
                 latest,
                 f"{formatting.literal(latest['series'])}, from "
                 f"{formatting.moment(latest['started_at'])} on",
             )
         of_last = frame[frame["run_id"] == frame["run_id"].iloc[-1]]
-        last = of_last.iloc[of_last["figure"].map(figures.index).argmin()]
+        last = of_last.iloc[of_last["metric"].map(metrics.index).argmin()]
         _metric(
-            f"Last run: {label(last['figure'])}",
+            f"Last run: {label(last['metric'])}",
             last,
             f"{formatting.literal(last['run_id'])}, against the median of up to five runs of its "
             "series before it",
@@ -164,20 +176,20 @@ def _latest(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.tail(MOST_POINTS)
 
 
-def _charts(frame: pd.DataFrame, figures: list[str], at: str | None) -> None:
-    """A chart for each figure, all on one axis of time."""
+def _charts(frame: pd.DataFrame, metrics: list[str], at: str | None) -> None:
+    """A chart for each metric, all on one axis of time."""
     st.caption("Click near a point to open its run, or to compare it.")
     chart.legend(frame)
-    for figure in figures:
-        rows = frame[frame["figure"] == figure]
+    for metric in metrics:
+        rows = frame[frame["metric"] == metric]
         if rows.empty:
-            st.caption(f"{label(figure)}: not known of these runs.")
+            st.caption(f"{label(metric)}: not known of these runs.")
             continue
         chart.draw(rows, frame, at, lambda run: run_picker.remember(AT, run))
 
 
 def _changes(changes: pd.DataFrame) -> None:
-    """The runs with which a figure changed for good, the latest first."""
+    """The runs with which a metric changed for good, the latest first."""
     st.subheader("Change points", anchor=False)
     if changes.empty:
         st.caption(f"None. {chart.CHANGE}")
@@ -186,7 +198,7 @@ def _changes(changes: pd.DataFrame) -> None:
     shown = pd.DataFrame(
         {
             "started_at": changes["started_at"],
-            "figure": changes["figure"].map(label),
+            "metric": changes["metric"].map(label),
             "medians_from_to": [
                 f"{written(before, unit)} → {written(after, unit)}"
                 for before, after, unit in zip(
@@ -216,6 +228,6 @@ def _changes(changes: pd.DataFrame) -> None:
             "medians_from_to": "medians",
             "change_percent": "change",
         },
-        widths={"figure": 110, "medians_from_to": 140, "run_id": 230, "series": 200},
+        widths={"metric": 110, "medians_from_to": 140, "run_id": 230, "series": 200},
     )
     st.caption(f"Tick one to open its run above. {chart.CHANGE}")

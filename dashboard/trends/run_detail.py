@@ -1,4 +1,4 @@
-"""The run of a point that was clicked: its figures against the run before, and ways on."""
+"""The run of a point that was clicked: its metrics against the run before, and ways on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard import data
+from dashboard.query import Value, select
 from dashboard.trends import chart
-from dashboard.widgets import compare_link, formatting
+from dashboard.widgets import compare_link, formatting, median_step
 
 
 def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
@@ -17,7 +19,7 @@ def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
     runs = list(dict.fromkeys(series["run_id"]))
     place = runs.index(run)
     previous = runs[place - 1] if place else None
-    before = series[series["run_id"] == previous].set_index("figure")["value"]
+    before = series[series["run_id"] == previous].set_index("metric")["value"]
     with st.container(border=True, key="trend-run"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -27,20 +29,29 @@ def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
             st.button("Close", icon=":material/close:", on_click=close, type="tertiary")
         with st.container(horizontal=True):
             for row in own.itertuples():
-                _metric(row, before.get(row.figure))
+                _metric(row, before.get(row.metric))
+        _step(run)
         _links(run, previous, frame)
 
 
 def _metric(row: Any, before: float | None) -> None:
-    """The figure, and how far it is from that of the run before."""
+    """The metric, and how far it is from that of the run before."""
     percent = 100 * (row.value - before) / abs(before) if before else None
     st.metric(
-        chart.label(row.figure),
+        chart.label(row.metric),
         chart.written(row.value, row.unit),
         None if percent is None else f"{chart.change(percent)} against the run before",
         delta_color="off",
         delta_arrow="off",
     )
+
+
+def _step(run: str) -> None:
+    """Which step the metrics are of."""
+    where: dict[str, Value] = {"run_id": run, "is_slowest": True}
+    for metrics in data.rows(select("*", "run_metrics", where)).itertuples():
+        of = median_step.name(str(metrics.steps_from)).capitalize()
+        st.caption(f"{of}: {median_step.described(metrics)}.")
 
 
 def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:

@@ -112,11 +112,11 @@ def ranking_bars(frame: pd.DataFrame, most: int) -> None:
 def host_bars(frame: pd.DataFrame) -> None:
     """Host self time of the first operators."""
     factor, unit = duration_axis(frame["self_ns"].max())
-    short = formatting.short_names(frame["op"], LABEL_WIDTH)
+    short = formatting.short_names(frame["name"], LABEL_WIDTH)
     data = pd.DataFrame(
         {
-            "short": frame["op"].map(short),
-            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["op"]],
+            "short": frame["name"].map(short),
+            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
             "value": frame["self_ns"] / factor,
             "time": frame["self_ns"].map(formatting.duration),
             "calls": frame["calls"].map(formatting.count),

@@ -47,7 +47,9 @@ def no_device(runs: Sequence[str]) -> str:
 
 def stop_without_trace(runs: Sequence[str]) -> None:
     """Ends a page about time with a word where the runs hold no trace."""
-    if data.rows(select("run_id", "sources", {"run_id": runs, "complete >=": 0}, limit=1)).empty:
+    if data.rows(
+        select("run_id", "sources", {"run_id": runs, "complete_events >=": 0}, limit=1)
+    ).empty:
         st.info(
             "There is no trace here: the page Memory shows what was recorded.",
             icon=":material/memory_alt:",

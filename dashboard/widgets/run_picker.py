@@ -1,6 +1,7 @@
 """Which runs, and which device of them, the pages are about: in the sidebar and in the URL."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,6 +12,7 @@ from dashboard.widgets import formatting
 
 RUN_KEY = "run"
 ALL_DEVICES = "all devices"
+SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
 LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
 
 
@@ -107,11 +109,30 @@ def devices_of(runs: Sequence[str]) -> list[Device]:
     ]
 
 
+def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]]) -> None:
+    """Chooses the option that a short form in the URL means.
+
+    `options` are labels with their rank and device. Short forms: `0`, `cuda:0`, `rank 1 cuda:0`;
+    without a rank, the first device of that number.
+    """
+    asked = st.query_params.get(key, "")
+    short = SHORT_DEVICE.fullmatch(asked)
+    if key in st.session_state or not short:
+        return
+    for label, (rank, device) in options.items():
+        if device == int(short["device"]) and short["rank"] in (None, str(rank)):
+            st.session_state[key] = label
+            return
+
+
 def pick_device(devices: Sequence[Device], with_all: bool) -> Device | None:
     """One of the devices; None for all of them. Asks only where there is a choice."""
     if len(devices) == 1:
         return devices[0]
     options = {device.label: device for device in devices}
     choices = [ALL_DEVICES, *options] if with_all else list(options)
+    choose_by_short_url(
+        "device", {device.label: (device.rank, device.device) for device in devices}
+    )
     chosen = st.selectbox("Rank and device", choices, key="device", bind="query-params", width=260)
     return options.get(str(chosen))

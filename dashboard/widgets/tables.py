@@ -11,9 +11,11 @@ from dashboard import data
 from dashboard.query import Query
 from dashboard.widgets import formatting
 
-COUNTS = {"calls", "activities", "bubbles", "events", "complete", "sources", "problems", "ranks"}
-COUNTS |= {"devices", "registers", "elements", "segments", "actions", "birth_ordinal"}
-COUNTS |= {"recompiles", "death_ordinal", "base_elements", "other_elements"}
+COUNTS = {
+    *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
+    *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
+    *("recompiles", "free_ordinal", "base_allocations", "other_allocations"),
+}
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
 RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
 CHANGES: dict[str, Callable[[Any], str]] = {
@@ -26,7 +28,7 @@ FIGURE_PIXELS = 78
 MOMENT_PIXELS = 140
 PIXELS = {
     "events": 125,
-    "complete": 125,
+    "complete_events": 125,
     "peak_bytes": 100,
     "warnings": 500,
 }  # of headings and texts that need more
@@ -38,7 +40,6 @@ LABELS = {
     "self_ns": "self",
     "total_ns": "total",
     "dur_ns": "duration",
-    "from_ns": "at",
     "bubble_ns": "lost",
     "bubbles": "gaps",
     "busy_ns": "busy",

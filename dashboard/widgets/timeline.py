@@ -18,34 +18,33 @@ ZOOM = Zoom("from", "to", shortest=24)  # ns
 @st.fragment
 def show(run: str, device: Device) -> None:
     """Draws the stretch that the URL names, else all of it. Brushing zooms in."""
-    (total,) = data.rows(
-        select("start_ns, end_ns", "device_totals", {"run_id": run, **device.where()})
-    ).itertuples()
-    whole = int(total.end_ns - total.start_ns)
+    start_ns, end_ns = recorded(run, device)
+    whole = end_ns - start_ns
     since, until = ZOOM.stretch(whole)
     st.subheader("Timeline", anchor=False)
     occupancy = call(
-        "from_ns, to_ns, part, part_ns, percent",
+        "start_ns, end_ns, part, part_ns, percent",
         "device_occupancy",
-        [run, device.rank, device.device, since, until, BINS],
-        "from_ns, part",
+        [run, device.rank, device.device, start_ns + since, start_ns + until, BINS],
+        "start_ns, part",
     )
-    where = {"run_id": run, **device.where(), "from_ns <": until, "to_ns >": since}
+    where = {"run_id": run, **device.where()}
+    where |= {"start_ns <": start_ns + until, "end_ns >": start_ns + since}
     columns = (
-        "lane, part, from_ns, to_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
+        "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
     )
     gaps = select(
         columns,
         "activity_timeline",
         {**where, "lane": timeline_chart.GAPS},
-        order_by="dur_ns DESC, from_ns",
+        order_by="dur_ns DESC, start_ns",
         limit=MOST_GAPS,
     )
     activities = select(
         columns,
         "activity_timeline",
         {**where, "lane <>": timeline_chart.GAPS},
-        order_by="dur_ns DESC, from_ns",
+        order_by="dur_ns DESC, start_ns",
         limit=MOST_ACTIVITIES + 1,
     )
     drawn = data.rows(activities)
@@ -54,8 +53,8 @@ def show(run: str, device: Device) -> None:
     described = zoom.described(since, until, whole)
     ZOOM.controls(f"{run}-{device.label}", since, until, whole, described)
     timeline_chart.draw(
-        data.rows(occupancy),
-        moments,
+        since_start(data.rows(occupancy), start_ns),
+        since_start(moments, start_ns),
         since,
         until,
         key=f"timeline-{run}-{device.label}-{since}-{until}",
@@ -74,3 +73,15 @@ def show(run: str, device: Device) -> None:
         )
         + f" Of the gaps, the longest {MOST_GAPS}."
     )
+
+
+def recorded(run: str, device: Device) -> tuple[int, int]:
+    """Unix ns at which the device's first activity began, and at which its last one ended."""
+    query = select("start_ns, end_ns", "device_totals", {"run_id": run, **device.where()})
+    (total,) = data.rows(query).itertuples()
+    return int(total.start_ns), int(total.end_ns)
+
+
+def since_start(frame: pd.DataFrame, start_ns: int) -> pd.DataFrame:
+    """The same rows with times since `start_ns`, ns: a browser draws Unix ns inexactly."""
+    return frame.assign(**{column: frame[column] - start_ns for column in ("start_ns", "end_ns")})

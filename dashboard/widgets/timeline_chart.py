@@ -57,8 +57,8 @@ def busy(
     """What share of each stretch was of which part; brushing selects a stretch of time."""
     data = pd.DataFrame(
         {
-            "from": occupancy["from_ns"] / factor,
-            "to": occupancy["to_ns"] / factor,
+            "from": occupancy["start_ns"] / factor,
+            "to": occupancy["end_ns"] / factor,
             "percent": occupancy["percent"],
             "label": occupancy["part"].map(colours.label),
             "place": occupancy["part"].map(colours.place),
@@ -104,12 +104,12 @@ def _lanes(
 
     data = pd.DataFrame(
         {
-            "from": moments["from_ns"].clip(since, until) / factor,
-            "to": moments["to_ns"].clip(since, until) / factor,
+            "from": moments["start_ns"].clip(since, until) / factor,
+            "to": moments["end_ns"].clip(since, until) / factor,
             "lane": moments["lane"],
             "label": moments["part"].map(colours.label),
             "time": moments["dur_ns"].map(formatting.duration),
-            "at": moments["from_ns"].map(formatting.duration),
+            "at": moments["start_ns"].map(formatting.duration),
             "name": short("name"),
             "op": short("op"),
             "frame": short("host_frame"),

@@ -15,7 +15,7 @@ from ingest.errors import QueryError
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.memory.commands import export, memory
 from ingest.pipeline import RunLabels
-from ingest.sql import macros, tables, views
+from ingest.sql import macros, relations, start_here
 from ingest.store.connection import connect
 from ingest.store.retry import settled
 from ingest.store.store import Store, default_store
@@ -68,15 +68,18 @@ DEVICES = """
     FROM device_totals WHERE run_id = $1 ORDER BY rank, device
 """
 COMPILATIONS = """
-    SELECT rank, compile_id, frame, round(dur_ns / 1e9, 3) AS seconds, cache, graph_breaks,
-        in_measured_step AS measured, reason
+    SELECT rank, compile_id, compiled_frame AS function, round(dur_ns / 1e9, 3) AS seconds, cache,
+        graph_breaks,
+        is_in_measured_step AS measured, reason
     FROM compilations WHERE run_id = $1 ORDER BY rank, start_ns NULLS FIRST, compile_id
 """
 MEMORY = """
-    SELECT rank, device, origin, actions, round(peak_bytes / 1048576, 2) AS peak_mib,
+    SELECT rank, device_label(device_type, device) AS device, origin, actions,
+        round(peak_bytes / 1048576, 2) AS peak_mib,
         round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
         round(end_bytes / 1048576, 2) AS end_mib
-    FROM memory_peak WHERE run_id = $1 ORDER BY rank, source_id, device
+    FROM memory_peak AS peak WHERE run_id = $1
+    ORDER BY rank, source_id, device_type, peak.device
 """
 
 
@@ -148,12 +151,14 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
             format('{:,} bytes', bytes),
             format('{:,} event{}', events, if(events = 1, '', 's')),
-            format('{:,} row{}', complete, if(complete = 1, '', 's')),
+            format('{:,} row{}', complete_events, if(complete_events = 1, '', 's')),
             nullif(array_to_string(list_transform(
-                map_entries(other), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
+                map_entries(other_counts),
+                LAMBDA entry: format('{:,} × ', entry.value) || entry.key
             ), ', '), ''),
             'dropped: ' || nullif(array_to_string(list_transform(
-                map_entries(dropped), LAMBDA entry: format('{:,} × ', entry.value) || entry.key
+                map_entries(dropped_counts),
+                LAMBDA entry: format('{:,} × ', entry.value) || entry.key
             ), ', '), '')), warnings
         FROM sources WHERE run_id = $1 ORDER BY source_id
         """
@@ -187,6 +192,7 @@ def schema(
     """Describe the tables, views and macros, or the columns of one."""
     connection = connect(open_store(store).path)
     if name is None:
+        results().print(table(("start here", "question"), start_here().items()))
         write_query(
             connection,
             "SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal UNION ALL "
@@ -194,7 +200,7 @@ def schema(
             "WHERE function_type = 'table_macro' AND NOT internal ORDER BY name",
         )
         return
-    documented = {file.name: file.documentation for file in (*tables(), *views(), *macros())}
+    documented = {file.name: file.documentation for file in relations()}
     if name not in documented:
         raise QueryError(f"{name}: no such table, view or macro; see `ingest schema`")
     if name in {macro.name for macro in macros()}:

@@ -120,8 +120,8 @@ def _host_ranking(
 ) -> Iterator[RenderableType]:
     rows = connection.execute(
         """
-        SELECT rank, op, self_ns, calls, percent FROM host_op_ranking
-        WHERE run_id = $1 ORDER BY rank, self_ns DESC, op
+        SELECT rank, name, self_ns, calls, percent FROM host_op_ranking
+        WHERE run_id = $1 ORDER BY rank, self_ns DESC, name
         """,
         [run_id],
     ).fetchall()

@@ -1,4 +1,4 @@
-"""What else differs between runs than what is to be compared."""
+"""What differs between runs besides the thing under test."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ingest.comparison.sides import Side
 
 @dataclass(frozen=True)
 class Caveat:
-    """A warning: its subject, what the runs have of it where that is known, and a sentence."""
+    """A warning: the code of its subject, how it is in both runs, and a sentence to show."""
 
     subject: str
     base: str | None
@@ -21,17 +21,18 @@ class Caveat:
 def caveats(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, names: tuple[str, str]
 ) -> Iterator[Caveat]:
-    """What differs between the sides' median runs, then between those and the runs beside them."""
+    """The warnings about the sides' median runs, then about other runs that differ from these."""
     yield from _differences(connection, base.run, other.run)
     for name, side in zip(names, (base, other), strict=True):
-        unlike: dict[str, list[Caveat]] = {}
+        different: dict[str, list[Caveat]] = {}
         for run in side.runs:
-            for found in _differences(connection, side.run, run) if run != side.run else ():
-                unlike.setdefault(found.subject, []).append(found)
-        for subject, (first, *more) in unlike.items():
+            for caveat in _differences(connection, side.run, run) if run != side.run else ():
+                if caveat.base != caveat.other:
+                    different.setdefault(caveat.subject, []).append(caveat)
+        for subject, (first, *more) in different.items():
             runs = f"{1 + len(more)} of {len(side.runs)} runs of {name}"
-            said = f"{runs} against {side.run}: {first.warning}"
-            yield Caveat(subject, first.base, first.other, said)
+            warning = f"{runs} against {side.run}: {first.warning}"
+            yield Caveat(subject, first.base, first.other, warning)
 
 
 def _differences(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> list[Caveat]:

@@ -54,15 +54,15 @@ def diff(
     ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare two runs, or two groups of runs, per step, and where the difference comes from.
+    """Compare the median steps of two runs, or of two groups, and where the difference comes from.
 
-    A condition is a figure, > or <, and a bound. With a sign, it bounds the
+    A condition is a metric, > or <, and a bound. With a sign, it bounds the
     change: busy>+5%, wall>+2ms, launches>+0, peak>+100MiB, compute<-1%.
     Without, what OTHER has: bubble_host>10ms, recompiles>0. Units are %, ns,
-    us, ms, s, B, KiB, MiB and GiB; figures, those of macro run_diff. One that
+    us, ms, s, B, KiB, MiB and GiB; metrics, those of macro run_diff. One that
     is not known on a side is an error, for it cannot be judged.
 
-    tag:, model: and name: stand for all runs that have it. Figures are then
+    tag:, model: and name: stand for all runs that have it. Metrics are then
     medians, with a rank test. A bound of the change holds only if the medians
     are beyond it and p is below 0.05 or, where the runs are too few for that,
     all of OTHER are beyond all of BASE.
@@ -71,16 +71,16 @@ def diff(
     connection = connect(opened.path)
 
     def of_store() -> Comparison:
-        bases, others = (runs_of(connection, opened, words) for words in (base, other))
+        bases, others = (runs_of(connection, opened, side) for side in (base, other))
         return compare(connection, bases, others, rank)
 
     comparison = settled(of_store)
     try:
-        conditions = [parse(text, comparison.figures) for text in fail_if or []]
+        conditions = [parse(text, comparison.metrics) for text in fail_if or []]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fail-if") from None
-    figures, unlike = comparison.figures, comparison.unlike
-    verdicts = [judge(condition, figures, unlike) for condition in conditions]
+    metrics, unlike = comparison.metrics, comparison.unlike
+    verdicts = [judge(condition, metrics, unlike) for condition in conditions]
     rows = settled(lambda: rows_by(connection, comparison, by.value))
     if as_json:
         said = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}

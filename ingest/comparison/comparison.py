@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from ingest.comparison.caveats import Caveat, caveats
-from ingest.comparison.metrics import Figure, figures_of, sql_of
+from ingest.comparison.metrics import Metric, metrics_of, sql_of
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side, side_of
 from ingest.errors import MissingError
@@ -15,7 +15,7 @@ from ingest.errors import MissingError
 
 @dataclass(frozen=True)
 class Comparison:
-    """The figures of two sides, and what to heed beside them.
+    """The metrics of two sides, and what to heed beside them.
 
     `rank` is the one asked for; null: of each run the slowest counts.
     """
@@ -23,7 +23,7 @@ class Comparison:
     base: Side
     other: Side
     rank: int | None
-    figures: list[Figure]
+    metrics: list[Metric]
     warnings: list[Caveat]
 
     @property
@@ -38,7 +38,7 @@ class Comparison:
 
     @property
     def unlike(self) -> str | None:
-        """What makes the sides too different to divide their figures; null where nothing does."""
+        """What makes the sides too different to divide their metrics; null where nothing does."""
         if self.is_mixed:
             return "of a device on one side and of a host on the other"
         if (self.base.steps_from == "run") != (self.other.steps_from == "run"):
@@ -47,12 +47,12 @@ class Comparison:
 
     @property
     def has_too_few(self) -> bool:
-        """Whether no figures of so few runs could be told from chance by the rank test."""
+        """Whether no metrics of so few runs could be told from chance by the rank test."""
         return least_p(len(self.base.runs), len(self.other.runs)) >= SIGNIFICANT
 
     @property
     def sql(self) -> str:
-        """The query of the figures, to be read and run elsewhere."""
+        """The query of the metrics, to be read and run elsewhere."""
         return sql_of(self.base, self.other, self.rank)
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def compare(
     other_side, of_other = side_of(connection, other, rank)
     warnings = [Caveat("runs", None, None, said) for said in of_base + of_other]
     warnings += caveats(connection, base_side, other_side, names)
-    figures = figures_of(connection, base_side, other_side, rank)
-    comparison = Comparison(base_side, other_side, rank, figures, warnings)
+    metrics = metrics_of(connection, base_side, other_side, rank)
+    comparison = Comparison(base_side, other_side, rank, metrics, warnings)
     if not comparison.unlike:
         return comparison
-    return replace(comparison, figures=[replace(figure, percent=None) for figure in figures])
+    return replace(comparison, metrics=[replace(metric, percent=None) for metric in metrics])

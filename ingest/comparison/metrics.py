@@ -1,4 +1,4 @@
-"""The figures of two sides, of one run each or of several."""
+"""The metrics of two sides, of one run each or of several."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,30 +12,30 @@ from ingest.comparison.sides import Side
 from ingest.sql import literal
 
 QUERY = """
-    SELECT figure, unit, base, other, change, percent, part,
+    SELECT metric AS name, unit, base, other, change, percent, is_part,
         base_values, other_values, base_spread, other_spread
     FROM group_diff($bases, $others, $rank)
-    ORDER BY position
+    ORDER BY ordinal
 """
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of `group_diff`: of one run a side its value, of several their median.
+class Metric:
+    """A metric of `group_diff`: of one run a side its value, of several their median.
 
-    Times are ns and memory bytes, per step. `part`: one of those that add up to the wall time, of
-    one run a side. `base_values` and `other_values` are those of each run, in the order of
-    `Side.runs`; a spread is the median distance from the median; `p` is that of the rank test, null
-    where a run does not know the figure. Spreads and `p` are null for one run a side.
+    Times are ns and memory bytes, of each run's median step. `is_part`: one of those that add up to
+    the wall time, of one run a side. `base_values` and `other_values` are those of each run, in the
+    order of `Side.runs`; a spread is the median distance from the median; `p` is that of the rank
+    test, null where a run does not know the metric. Spreads and `p` are null for one run a side.
     """
 
-    figure: str
+    name: str
     unit: str
     base: float | None
     other: float | None
     change: float | None
     percent: float | None
-    part: bool
+    is_part: bool
     base_values: list[float | None]
     other_values: list[float | None]
     base_spread: float | None
@@ -43,9 +43,9 @@ class Figure:
     p: float | None
 
     @property
-    def as_amount(self) -> "Figure":
-        """The figure as conditions read it: `overlap`, a negative part, becomes a time."""
-        if self.figure != "overlap":
+    def as_amount(self) -> "Metric":
+        """The metric as conditions read it: `overlap`, a negative part, becomes a time."""
+        if self.name != "overlap":
             return self
         return replace(
             self,
@@ -63,16 +63,16 @@ class Figure:
         return self.p is not None and self.p < SIGNIFICANT
 
 
-def figures_of(
+def metrics_of(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, rank: int | None
-) -> list[Figure]:
-    """The figures of a rank, else of each run's slowest, in the order in which to show them."""
+) -> list[Metric]:
+    """The metrics of a rank, else of each run's slowest, in the order in which to show them."""
     rows = connection.sql(QUERY, params=_params(base, other, rank)).to_arrow_table().to_pylist()
-    return [Figure(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
+    return [Metric(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
 
 
 def sql_of(base: Side, other: Side, rank: int | None) -> str:
-    """The query of the figures with its parameters as literals."""
+    """The query of the metrics with its parameters as literals."""
     params = _params(base, other, rank)
     return dedent(re.sub(r"\$(\w+)", lambda found: literal(params[found[1]]), QUERY)).strip()
 

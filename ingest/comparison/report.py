@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ingest.comparison.comparison import Comparison
 from ingest.comparison.gate import Verdict
-from ingest.comparison.metrics import Figure
+from ingest.comparison.metrics import Metric
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
 from ingest.terminal import results, table
@@ -42,13 +42,14 @@ def diff_report(
     limit: int = 20,
     unfold: bool = False,
 ) -> Iterator[RenderableType]:
-    """Both sides, their figures, and the rows of a level, of which the last is their sum.
+    """Both sides, their metrics, and the rows of a level, of which the last is their sum.
 
     Rows beyond `limit` are summed up, those without a partner by themselves. With `unfold`, the
     operators that a fused kernel replaces stand under it.
     """
     yield from _head(comparison)
-    yield _figures(comparison)
+    yield from _spreads(comparison)
+    yield _metrics(comparison)
     yield from _of_groups(comparison)
     yield from _rows(comparison, rows, level, limit, unfold)
     for verdict in verdicts:
@@ -68,35 +69,51 @@ def _steps(side: Side) -> str:
         return "no steps found: the whole run"
     name = printable(side.step_name or side.steps_from, LONGEST_NAME)
     how = f"annotation {name}" if side.steps_from == "annotation" else name
-    return f"{counted(side.steps, 'step')} ({how})"
+    median = f", the median is step {side.step}" if side.steps > 1 else ""
+    return f"{counted(side.steps, 'step')} ({how}){median}"
 
 
-def _figures(comparison: Comparison) -> Text:
-    """The wall time, its parts, and of the other figures those that changed."""
-    shown = [figure for figure in comparison.figures if _is_shown(figure)]
+def _spreads(comparison: Comparison) -> Iterator[Text]:
+    """How much the steps of each side vary: the metrics are those of one."""
+    for name, side in (("BASE", comparison.base), ("OTHER", comparison.other)):
+        if side.q1_wall_ns is not None and side.steps > 1:
+            times = (amount(ns, "ns") for ns in (side.q1_wall_ns, side.q3_wall_ns))
+            yield Text(f"{name}: half of the steps take {' to '.join(times)}", "italic")
+
+
+def _metrics(comparison: Comparison) -> Text:
+    """The wall time, its parts, and of the other metrics those that changed."""
+    shown = [metric for metric in comparison.metrics if _is_shown(metric)]
+    of = _of(comparison)
     if not comparison.has_groups:
-        return table(("per step", *TIMES), map(_pair, shown), right=TIMES)
-    columns = ("per step", "base", "±", "other", "±", "change", "%", "p")
+        return table((of, *TIMES), map(_pair, shown), right=TIMES)
+    columns = (of, "base", "±", "other", "±", "change", "%", "p")
     return table(columns, map(_group, shown), right=columns[1:])
 
 
-def _is_shown(figure: Figure) -> bool:
-    if figure.part:
-        return bool(figure.base or figure.other)
-    return figure.figure == "wall" or figure.base != figure.other
+def _of(comparison: Comparison) -> str:
+    """What the metrics are of."""
+    has_steps = {comparison.base.steps_from, comparison.other.steps_from} != {"run"}
+    return "median step" if has_steps else "whole recording"
 
 
-def _pair(figure: Figure) -> list[str]:
-    base, other = amount(figure.base, figure.unit), amount(figure.other, figure.unit)
-    name = f"  {figure.figure}" if figure.part else figure.figure
-    return [name, base, other, _change(figure.change, figure.unit), _percent(figure.percent)]
+def _is_shown(metric: Metric) -> bool:
+    if metric.is_part:
+        return bool(metric.base or metric.other)
+    return metric.name == "wall" or metric.base != metric.other
 
 
-def _group(figure: Figure) -> list[str]:
-    name, base, other, changed, percent = _pair(figure)
-    spreads = (figure.base_spread, figure.other_spread)
-    around = ["" if spread is None else amount(spread, figure.unit) for spread in spreads]
-    p = UNKNOWN if figure.p is None else f"{figure.p:.2g}"
+def _pair(metric: Metric) -> list[str]:
+    base, other = amount(metric.base, metric.unit), amount(metric.other, metric.unit)
+    name = f"  {metric.name}" if metric.is_part else metric.name
+    return [name, base, other, _change(metric.change, metric.unit), _percent(metric.percent)]
+
+
+def _group(metric: Metric) -> list[str]:
+    name, base, other, changed, percent = _pair(metric)
+    spreads = (metric.base_spread, metric.other_spread)
+    around = ["" if spread is None else amount(spread, metric.unit) for spread in spreads]
+    p = UNKNOWN if metric.p is None else f"{metric.p:.2g}"
     return [name, base, around[0], other, around[1], changed, percent, p]
 
 
@@ -116,7 +133,7 @@ def _rows(
     comparison: Comparison, rows: Sequence[Row], level: str, limit: int, unfold: bool
 ) -> Iterator[RenderableType]:
     host = "host" in (comparison.base.measure, comparison.other.measure)
-    title = f"{'Host' if host else 'Device'} time by {LEVELS[level]}, per step"
+    title = f"{'Host' if host else 'Device'} time by {LEVELS[level]}, of the {_of(comparison)}"
     if comparison.is_mixed and level == "class":  # no host's time is known of a run with a device
         title = f"Time by class, of a {comparison.base.measure} and a {comparison.other.measure}"
     if comparison.has_groups:
@@ -150,7 +167,9 @@ def _replaced(row: Row) -> Iterator[Row]:
         for op in row[f"{side}_ops"] or []:
             if op["name"] == row["name"]:
                 continue
-            made = sums.setdefault(op["name"], {"name": f"  {op['name']}", "where": op["source"]})
+            made = sums.setdefault(
+                op["name"], {"name": f"  {op['name']}", "where": op["host_frame"]}
+            )
             made[f"{side}_ns"] = made.get(f"{side}_ns", 0) + op["ns"]
             made[f"{side}_calls"] = made.get(f"{side}_calls", 0) + op["calls"]
     ranked = sorted(sums.values(), key=lambda one: -one.get("base_ns", 0) - one.get("other_ns", 0))
@@ -217,7 +236,7 @@ def _count(what: str) -> Callable[[Row], str]:
 def _where(row: Row) -> str:
     """Where a row comes from, as far as that is known: its module, else function, else shapes."""
     module = row.get("module") if row.get("module") != row["name"] else None
-    place = row.get("where") or module or row.get("source")
+    place = row.get("where") or module or row.get("host_frame")
     if not place:
         ops = (row.get("base_ops") or []) + (row.get("other_ops") or [])
         place = next((op["shapes"] for op in ops if op["shapes"]), "")

@@ -15,10 +15,10 @@ QUERIES = {
         FROM module_diff($base, $other, $rank)
     """,
     "class": """
-        SELECT figure AS name, coalesce(base, 0) AS base_ns, coalesce(other, 0) AS other_ns,
+        SELECT metric AS name, coalesce(base, 0) AS base_ns, coalesce(other, 0) AS other_ns,
             change AS change_ns, percent
         FROM run_diff($base, $other, $rank)
-        WHERE figure IN ('compute', 'communication', 'copy', 'generated', 'overlap')
+        WHERE metric IN ('compute', 'communication', 'copy', 'compiled_code', 'overlap')
             AND (coalesce(base, 0) <> 0 OR coalesce(other, 0) <> 0)
     """,
 }
@@ -29,7 +29,8 @@ def rows_by(
 ) -> list[dict[str, Any]]:
     """The rows of a level, the largest change first; of groups, of both sides' median runs.
 
-    Times are per step, ns: `base_ns`, `other_ns`, `change_ns`. `op`: the rows of `op_diff`;
+    Times are of the median step, ns: `base_ns`, `other_ns`, `change_ns`. `op`: the rows of
+    `op_diff`;
     `kernel`: of `kernel_diff`; `module`: of `module_diff`; `class`: the classes and their overlap,
     of `run_diff`, which add up to the busy time.
     """

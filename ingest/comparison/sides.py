@@ -12,7 +12,9 @@ from ingest.errors import MissingError
 class Side:
     """A side of a comparison, and of its runs the one with the median wall time: `run`.
 
-    Of that run: what was measured (`measure`: device or host), and by how many steps it is divided.
+    Of that run: what was measured (`measure`: device or host), the number of its steps, its median
+    step, and the wall times, ns, that a quarter and three quarters of the steps do not exceed; null
+    where no steps were found.
     """
 
     runs: list[str]
@@ -23,6 +25,9 @@ class Side:
     steps: int
     steps_from: str
     step_name: str | None
+    step: int | None
+    q1_wall_ns: int | None
+    q3_wall_ns: int | None
 
     @property
     def is_group(self) -> bool:
@@ -45,10 +50,11 @@ def side_of(
             raise MissingError(f"{run}: no such run; runs go by their whole ids here")
     measured = connection.sql(
         """
-        SELECT run_id, rank, device, measure, steps, steps_from, step_name
+        SELECT run_id, rank, device, measure, steps, steps_from, step_name,
+            step, q1_wall_ns, q3_wall_ns
         FROM run_metrics AS summary
         WHERE run_id IN $runs
-            AND is_compared($rank, summary.rank, slowest, slowest_of_rank)
+            AND is_compared($rank, summary.rank, is_slowest, is_slowest_of_rank)
         ORDER BY wall_ns, busy_ns, run_id
         """,
         params={"runs": [*runs], "rank": rank},

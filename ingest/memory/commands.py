@@ -17,10 +17,10 @@ from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
 
 
-class Holder(StrEnum):
+class Level(StrEnum):
     """What a ranking of memory counts by."""
 
-    site = "site"
+    frame = "frame"
     stack = "stack"
     module = "module"
     op = "op"
@@ -46,7 +46,7 @@ def memory(
         ),
     ] = "peak",
     by: Annotated[
-        Holder | None, typer.Option(help="Without it: the first of site, op, category known.")
+        Level | None, typer.Option(help="Without it: the first of frame, op, category known.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
     store: StoreOption = None,

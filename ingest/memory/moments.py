@@ -3,15 +3,19 @@
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import duckdb
 
 from ingest.errors import MissingError
-from ingest.names import UNKNOWN_HOLDERS
 
 UNIX_NS = 10**17  # 1973: whole numbers from here on are no seconds after anything
 NS_PER_S = 1_000_000_000
+# The condition that a row is about a device; its parameters are `Device.key`.
+OF_DEVICE = """run_id = $1 AND source_id = $2 AND device_type = $3
+            AND device IS NOT DISTINCT FROM $4"""
+# What a query at a moment begins with, for the macros that take moments; then the parameters begin
+# with `Device.at`. Materialised, it would hide the run, and DuckDB would read the files of all.
+AT = f"WITH moment AS NOT MATERIALIZED (FROM memory_timeline WHERE {OF_DEVICE} AND ordinal = $5)"
 ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
 
 
@@ -19,13 +23,16 @@ ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanose
 class Device:
     """A device of a source, as `memory_peak` has it: bytes, Unix ns; None where not recorded."""
 
+    run_id: str
     source_id: int
     rank: int
-    device: str
+    device_type: str
+    device: int | None
+    label: str
     path: str
     origin: str
     actions: int
-    elements: int
+    allocations: int
     first_ns: int | None
     last_ns: int | None
     start_bytes: int
@@ -35,6 +42,15 @@ class Device:
     end_bytes: int
     end_reserved_bytes: int | None
     peak_reserved_bytes: int | None
+
+    @property
+    def key(self) -> list[object]:
+        """What tells it from all others: run, source, type and number of the device."""
+        return [self.run_id, self.source_id, self.device_type, self.device]
+
+    def at(self, ordinal: int) -> list[object]:
+        """The parameters of `AT`, for the moment after an action; -1: before the first."""
+        return [*self.key, ordinal]
 
     def seconds(self, time_ns: int | None) -> str | None:
         """A Unix time as seconds after the device's first action; None where either is unknown."""
@@ -60,14 +76,15 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
     """
     rows = connection.execute(
         """
-        SELECT peak.source_id, peak.rank, peak.device, sources.path, peak.origin, peak.actions,
-            peak.elements, peak.first_ns, peak.last_ns, peak.start_bytes, peak.peak_bytes,
+        SELECT peak.run_id, peak.source_id, peak.rank, peak.device_type, peak.device,
+            device_label(peak.device_type, peak.device), sources.path, peak.origin, peak.actions,
+            peak.allocations, peak.first_ns, peak.last_ns, peak.start_bytes, peak.peak_bytes,
             peak.peak_ordinal, peak.peak_ns, peak.end_bytes,
             peak.end_reserved_bytes, peak.peak_reserved_bytes
         FROM memory_peak AS peak
         INNER JOIN sources ON peak.run_id = sources.run_id AND peak.source_id = sources.source_id
         WHERE peak.run_id = $1
-        ORDER BY peak.source_id, peak.device = 'cpu', peak.device
+        ORDER BY peak.source_id, peak.device_type = 'cpu', peak.device_type, peak.device
         """,
         [run_id],
     ).fetchall()
@@ -90,9 +107,7 @@ def moment(text: str) -> Moment:
     raise ValueError(f"{text}: no moment; accepted are {ACCEPTED}")
 
 
-def ordinal_at(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, wanted: Moment
-) -> int:
+def ordinal_at(connection: duckdb.DuckDBPyConnection, device: Device, wanted: Moment) -> int:
     """The device's last action up to the moment; -1: before the first.
 
     The moment is peak, end or a time. Raises MissingError where no times were recorded.
@@ -106,42 +121,52 @@ def ordinal_at(
         raise MissingError(f"{device.path}: {why}; accepted are peak, end and oom")
     until = wanted.ns if wanted.kind == "unix" else device.first_ns + wanted.ns
     (row,) = connection.execute(
-        """
+        f"""
         SELECT coalesce(max(ordinal), -1) FROM memory_events
-        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND time_ns <= $4
+        WHERE {OF_DEVICE} AND time_ns <= $5
         """,
-        [run_id, device.source_id, device.device, min(until, 2**63 - 1)],
+        [*device.key, min(until, 2**63 - 1)],
     ).fetchall()
     return int(row[0])
 
 
-def holders(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, ordinal: int, level: str
-) -> list[tuple[Any, ...]]:
-    """What held the device's memory after an action: name, bytes, allocations, percent, stack_id.
+@dataclass(frozen=True)
+class Owner:
+    """What held memory at a moment; `allocations` is None where they are not known."""
 
-    The largest first; the levels are those of `memory_sites_at`.
+    name: str
+    is_known: bool
+    bytes: int
+    allocations: int | None
+    percent: float | None
+    stack_id: int | None
+
+
+def owners(
+    connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int, level: str
+) -> list[Owner]:
+    """What held the device's memory after an action, the largest first.
+
+    The levels are those of `memory_owners`.
     """
-    return connection.execute(
-        """
-        SELECT name, bytes, elements, percent, stack_id
-        FROM memory_sites_at($1, $2, $3, $4)
-        WHERE level = $5
+    rows = connection.execute(
+        f"""{AT}
+        SELECT name, is_known, bytes, allocations, percent, stack_id
+        FROM memory_by_owner_at('moment')
+        WHERE level = $6
         ORDER BY bytes DESC, name, stack_id
         """,
-        [run_id, device.source_id, device.device, ordinal, level],
+        [*device.at(ordinal), level],
     ).fetchall()
+    return [Owner(*row) for row in rows]
 
 
-def best_level(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, ordinal: int
-) -> str:
-    """The first of the levels site, op and category at which a holder of memory is known."""
-    for level in ("site", "op", "category"):
-        names = [row[0] for row in holders(connection, run_id, device, ordinal, level)]
-        if any(name and name not in UNKNOWN_HOLDERS for name in names):
+def best_level(connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int) -> str:
+    """The first of the levels frame, op and category at which an owner of memory is known."""
+    for level in ("frame", "op", "category"):
+        if any(owner.is_known for owner in owners(connection, device, ordinal, level)):
             return level
-    return "site"
+    return "frame"
 
 
 def stack_frames(
@@ -150,7 +175,7 @@ def stack_frames(
     """The frames of stacks, innermost first, as `file:line function`."""
     rows = connection.execute(
         """
-        SELECT stack_id, list(concat(filename, ':' || line, ' ', name) ORDER BY depth)
+        SELECT stack_id, list(concat(filename, ':' || line, ' ', function) ORDER BY depth)
         FROM stack_frames
         WHERE run_id = $1 AND stack_id IN (SELECT unnest($2::INTEGER[]))
         GROUP BY stack_id

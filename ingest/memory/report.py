@@ -1,7 +1,6 @@
 """`ingest memory`: each device's memory curve at a glance, and what held memory at a moment."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import duckdb
 from rich.console import RenderableType
@@ -9,13 +8,15 @@ from rich.text import Text
 
 from ingest.errors import MissingError
 from ingest.memory.moments import (
+    OF_DEVICE,
     Device,
     Moment,
+    Owner,
     best_level,
     devices,
-    holders,
     moment,
     ordinal_at,
+    owners,
     stack_frames,
 )
 from ingest.names import NO_STACK
@@ -24,7 +25,7 @@ from ingest.units import count, counted, percent, printable, size
 
 FIGURES = ("size", "bytes", "allocations", "%")
 LEVELS = {
-    "site": "line of code",
+    "frame": "line of code",
     "stack": "stack",
     "module": "nn.Module",
     "op": "operator",
@@ -42,7 +43,7 @@ def memory_report(
     """What held the memory of each device at a moment, under a line on the device's whole curve.
 
     `at` is peak, end, oom (each time that memory ran out), seconds after the device's first action,
-    or Unix ns. `by` is a level of `memory_sites_at`; without it, the first of site, op and category
+    or Unix ns. `by` is a level of `memory_owners`; without it, the first of frame, op and category
     that is known. The rows of a ranking, with those beyond `limit`, add up to what was in use.
     Raises ValueError where `at` is no moment, MissingError where the run has no memory, no times or
     no such error.
@@ -53,12 +54,12 @@ def memory_report(
         yield from _errors(connection, run_id, of_run, by, limit)
         return
     for device in of_run:
-        ordinal = ordinal_at(connection, run_id, device, wanted)
-        when = _when(connection, run_id, device, wanted, ordinal)
-        yield from _head(run_id, device)
-        yield from _ranking(connection, run_id, device, ordinal, when, by, limit)
+        ordinal = ordinal_at(connection, device, wanted)
+        when = _when(connection, device, wanted, ordinal)
+        yield from _head(device)
+        yield from _ranking(connection, device, ordinal, when, by, limit)
         if wanted.kind == "end":
-            yield from _fragmentation(connection, run_id, device)
+            yield from _fragmentation(connection, device)
         yield Text()
 
 
@@ -81,9 +82,11 @@ def memory_warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> Itera
         yield f"{name}: {warning or status}"
 
 
-def _head(run_id: str, device: Device) -> Iterator[RenderableType]:
+def _head(device: Device) -> Iterator[RenderableType]:
     source = printable(device.path.replace("\\", "/").rpartition("/")[2])
-    yield Text(f"{run_id}  rank {device.rank}  device {printable(device.device)}  {source}", "bold")
+    yield Text(
+        f"{device.run_id}  rank {device.rank}  device {printable(device.label)}  {source}", "bold"
+    )
     peak = size(device.peak_bytes)
     if device.actions and device.peak_ordinal < 0:
         peak += " at the start"
@@ -102,22 +105,15 @@ def _head(run_id: str, device: Device) -> Iterator[RenderableType]:
 
 
 def _when(
-    connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    device: Device,
-    wanted: Moment,
-    ordinal: int,
+    connection: duckdb.DuckDBPyConnection, device: Device, wanted: Moment, ordinal: int
 ) -> str:
     if wanted.kind in ("peak", "end"):
         return f"at the {wanted.kind}"
     if ordinal < 0:
         return "before the first action"
     rows = connection.execute(
-        """
-        SELECT time_ns FROM memory_events
-        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND ordinal = $4
-        """,
-        [run_id, device.source_id, device.device, ordinal],
+        f"SELECT time_ns FROM memory_events WHERE {OF_DEVICE} AND ordinal = $5",
+        device.at(ordinal),
     ).fetchall()
     last = "the last, " if ordinal == device.actions - 1 else ""
     return f"after action {ordinal:,} ({last}at {device.seconds(rows[0][0])})"
@@ -125,62 +121,63 @@ def _when(
 
 def _ranking(
     connection: duckdb.DuckDBPyConnection,
-    run_id: str,
     device: Device,
     ordinal: int,
     when: str,
     by: str | None,
     limit: int,
 ) -> Iterator[RenderableType]:
-    level = by or best_level(connection, run_id, device, ordinal)
-    rows = holders(connection, run_id, device, ordinal, level)
-    total = sum(row[1] for row in rows)
+    level = by or best_level(connection, device, ordinal)
+    held_by = owners(connection, device, ordinal, level)
+    total = sum(owner.bytes for owner in held_by)
     title = f"In use {when}: {size(total)} ({total:,} bytes), by {LEVELS[level]}"
-    if not rows:
+    if not held_by:
         yield Text(f"\n{title}: nothing", "italic")
         return
     if level == "stack":
         yield Text(f"\n{title}", "italic")
-        yield from _stacks(connection, run_id, rows[:limit])
+        yield from _stacks(connection, device.run_id, held_by[:limit])
     else:
-        shown = [(row[0], *_figures(row)) for row in rows[:limit]]
+        shown = [(owner.name, *_figures(owner)) for owner in held_by[:limit]]
         yield table((level, *FIGURES), shown, f"\n{title}", right=FIGURES)
-    if rest := rows[limit:]:
-        held = sum(row[1] for row in rest)
+    if rest := held_by[limit:]:
+        held = sum(owner.bytes for owner in rest)
         yield Text(
             f"… and {len(rest):,} more: {size(held)} ({held:,} bytes, "
             f"{percent(100 * held / total, 2)})"
         )
-    if not device.elements and device.origin == "trace":
+    if not device.allocations and device.origin == "trace":
         yield Text("no addresses were recorded; what operators allocated is in memory_by_op")
 
 
-def _figures(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
-    _, held, elements, share, _ = row
-    return size(held), f"{held:,}", count(elements), percent(share, 2).removesuffix("%")
+def _figures(owner: Owner) -> tuple[str, str, str, str]:
+    share = percent(owner.percent, 2).removesuffix("%")
+    return size(owner.bytes), f"{owner.bytes:,}", count(owner.allocations), share
 
 
 def _stacks(
-    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[Any, ...]]
+    connection: duckdb.DuckDBPyConnection, run_id: str, held_by: Sequence[Owner]
 ) -> Iterator[RenderableType]:
-    frames = stack_frames(connection, run_id, [row[4] for row in rows if row[4] is not None])
-    for row in rows:
-        held, exact, elements, percent = _figures(row)
-        yield Text(f"\n {held}  {exact} bytes  {elements} allocations  {percent}%", "bold")
-        for frame in frames.get(row[4], [row[0]]):
+    stacks = [owner.stack_id for owner in held_by if owner.stack_id is not None]
+    frames = stack_frames(connection, run_id, stacks)
+    for owner in held_by:
+        held, exact, allocations, share = _figures(owner)
+        yield Text(f"\n {held}  {exact} bytes  {allocations} allocations  {share}%", "bold")
+        lines = [] if owner.stack_id is None else frames.get(owner.stack_id, [])
+        for frame in lines or [owner.name]:
             yield Text(f"   {printable(frame)}")
 
 
 def _fragmentation(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device
+    connection: duckdb.DuckDBPyConnection, device: Device
 ) -> Iterator[RenderableType]:
     rows = connection.execute(
-        """
+        f"""
         SELECT segments, bytes, inactive_bytes, inactive_percent, stranded_bytes, rounding_bytes
         FROM fragmentation
-        WHERE run_id = $1 AND source_id = $2 AND device = $3 AND level = 'device'
+        WHERE {OF_DEVICE} AND level = 'device'
         """,
-        [run_id, device.source_id, device.device],
+        device.key,
     ).fetchall()
     for segments, held, inactive, share, stranded, rounding in rows:
         yield Text(
@@ -200,30 +197,30 @@ def _errors(
     found = 0
     for device in of_run:
         rows = connection.execute(
-            """
+            f"""
             SELECT ordinal, time_ns, requested_bytes, device_free_bytes, reserved_bytes,
-                active_bytes, free_bytes, largest_free_bytes, site
+                active_bytes, free_bytes, largest_free_bytes, user_frame
             FROM oom_report
-            WHERE run_id = $1 AND source_id = $2 AND device = $3
+            WHERE {OF_DEVICE}
             ORDER BY ordinal
             """,
-            [run_id, device.source_id, device.device],
+            device.key,
         ).fetchall()
         if rows:
-            yield from _head(run_id, device)
-        for ordinal, time_ns, *figures, site in rows:
+            yield from _head(device)
+        for ordinal, time_ns, *figures, user_frame in rows:
             asked, device_free, reserved, active, free, largest = map(size, figures)
             after = device.seconds(time_ns)
             yield Text(
                 f"\nOut of memory at action {ordinal:,}{f' after {after}' if after else ''}: "
-                f"{asked} requested by {printable(site or NO_STACK)}",
+                f"{asked} requested by {printable(user_frame or NO_STACK)}",
                 "bold",
             )
             yield Text(
                 f"device free {device_free}; reserved {reserved}, of it allocated {active}, free "
                 f"{free}, largest free piece {largest}"
             )
-            yield from _ranking(connection, run_id, device, ordinal, "at that moment", by, limit)
+            yield from _ranking(connection, device, ordinal, "at that moment", by, limit)
             yield Text()
         found += len(rows)
     if not found:

@@ -19,7 +19,7 @@ MISSING = np.iinfo(np.int64).min  # in the place of a null
 UNKNOWN = -2  # in the place of an ordinal; -1 is before the first action
 
 Integers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+Indices = npt.NDArray[np.int32]
 Columns = dict[str, npt.NDArray[Any]]
 
 
@@ -64,9 +64,9 @@ def _in_order(batches: pa.RecordBatchReader, count: int) -> Columns:
     read = 0
     for batch in batches:
         read += len(batch)
-        place = batch["ordinal"].to_numpy()
+        ordinal = batch["ordinal"].to_numpy()
         for name, values in columns.items():
-            values[place] = batch[name].to_numpy(zero_copy_only=False)
+            values[ordinal] = batch[name].to_numpy(zero_copy_only=False)
     if read != count:
         raise AssertionError(f"{read:,} of {count:,} actions")
     return columns
@@ -82,10 +82,10 @@ class Turns:
         self, role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64], size: Integers
     ) -> None:
         role = _in_one_go(role, address)
-        place = np.flatnonzero(role).astype(np.int32)
-        self.place = place[np.argsort(address[place], kind="stable")]
-        self.role, self.address = role[self.place], address[self.place]
-        self.size = size[self.place]
+        ordinal = np.flatnonzero(role).astype(np.int32)
+        self.ordinal = ordinal[np.argsort(address[ordinal], kind="stable")]
+        self.role, self.address = role[self.ordinal], address[self.ordinal]
+        self.size = size[self.ordinal]
         last, last_but_one = self._neighbour(-1), self._neighbour(-2)
         self.last_role = self._role(last)
         is_pending = (self.last_role == REQUEST) & (self._role(last_but_one) == ALLOC)
@@ -93,34 +93,35 @@ class Turns:
         self.is_of_trace = begun >= 0  # what ends, or is requested to, has begun in the trace
         self.begun_size = np.where(self.is_of_trace, self.size[begun], self.size)
         self.ends = (self.role == FREE) | (self.role == COMPLETION)
-        self.requested_last = np.where(self.last_role == REQUEST, self.place[last], UNKNOWN)
+        self.requested_last = np.where(self.last_role == REQUEST, self.ordinal[last], UNKNOWN)
 
-    def lives(self) -> tuple[Places, Places, Places, Places]:
-        """Where each life is first known of, begins, is asked to end, and ends; else UNKNOWN.
+    def lives(self) -> tuple[Indices, Indices, Indices, Indices]:
+        """The actions that each life is first known of by, begins with, is asked to end by and ends
+        with: their ordinals; else UNKNOWN.
 
         One that began before the trace and whose free had been requested by then has -1 for that.
         """
-        born = self.role == ALLOC
+        is_alloc = self.role == ALLOC
         next_, after = self._neighbour(1), self._neighbour(2)
         next_role, role_after = self._role(next_), self._role(after)
-        requested = np.where((next_ >= 0) & (next_role != ALLOC), self.place[next_], UNKNOWN)
+        requested = np.where((next_ >= 0) & (next_role != ALLOC), self.ordinal[next_], UNKNOWN)
         ends_next = (next_role == FREE) | (next_role == COMPLETION)
         ends_after = (next_role == REQUEST) & ((role_after == FREE) | (role_after == COMPLETION))
-        death = np.where(
-            ends_next, self.place[next_], np.where(ends_after, self.place[after], UNKNOWN)
+        freed = np.where(
+            ends_next, self.ordinal[next_], np.where(ends_after, self.ordinal[after], UNKNOWN)
         )
         before = self.ends & ~self.is_of_trace
         asked = np.where(
             self.last_role == REQUEST,
             self.requested_last,
-            np.where(self.role == FREE, self.place, -1),
+            np.where(self.role == FREE, self.ordinal, -1),
         )
         unknown = np.full(int(before.sum()), UNKNOWN, np.int32)
         return (
-            np.concatenate([self.place[born], self.place[before]]),
-            np.concatenate([self.place[born], unknown]),
-            np.concatenate([requested[born], asked[before]]),
-            np.concatenate([death[born], self.place[before]]),
+            np.concatenate([self.ordinal[is_alloc], self.ordinal[before]]),
+            np.concatenate([self.ordinal[is_alloc], unknown]),
+            np.concatenate([requested[is_alloc], asked[before]]),
+            np.concatenate([freed[is_alloc], self.ordinal[before]]),
         )
 
     def active_change(self) -> Integers:
@@ -136,40 +137,40 @@ class Turns:
         )
         return np.where(self.role == ALLOC, self.size, np.where(taken, 0, -self.begun_size))
 
-    def _neighbour(self, step: int) -> Places:
+    def _neighbour(self, step: int) -> Indices:
         """The turn so many further on at the same address; -1 where there is none."""
-        found = np.full(len(self.place), -1, np.int32)
-        if len(self.place) > abs(step):
+        found = np.full(len(self.ordinal), -1, np.int32)
+        if len(self.ordinal) > abs(step):
             here = slice(None, -step) if step > 0 else slice(-step, None)
             there = slice(step, None) if step > 0 else slice(None, step)
-            index = np.arange(len(self.place), dtype=np.int32)[there]
+            index = np.arange(len(self.ordinal), dtype=np.int32)[there]
             found[here] = np.where(self.address[here] == self.address[there], index, -1)
         return found
 
-    def _role(self, turn: Places) -> npt.NDArray[np.int8]:
+    def _role(self, turn: Indices) -> npt.NDArray[np.int8]:
         return np.where(turn >= 0, self.role[turn], NONE)
 
 
 def _lives(actions: Columns, turns: Turns) -> dict[str, Any]:
     """The lives with what their actions say, null where that is not known."""
-    known, birth, requested, death = turns.lives()
+    known, allocated, requested, freed = turns.lives()
 
-    def at(column: str, ordinals: Places) -> pa.Array:
+    def at(column: str, ordinals: Indices) -> pa.Array:
         values = actions[column][np.maximum(ordinals, 0)]
         return pa.array(values, mask=(ordinals < 0) | (values == MISSING))
 
     return {
         "address": actions["address"][known],
         "bytes": actions["bytes"][known],
-        "birth": pa.array(birth, mask=birth == UNKNOWN),
-        "requested": pa.array(requested, mask=requested == UNKNOWN),
-        "death": pa.array(death, mask=death == UNKNOWN),
+        "alloc_ordinal": pa.array(allocated, mask=allocated == UNKNOWN),
+        "free_requested_ordinal": pa.array(requested, mask=requested == UNKNOWN),
+        "free_ordinal": pa.array(freed, mask=freed == UNKNOWN),
         "action_id": actions["action_id"][known],
-        "birth_ns": at("time_ns", birth),
-        "requested_ns": at("time_ns", requested),
-        "death_ns": at("time_ns", death),
-        "stack_id": at("stack_id", birth),
-        "free_stack_id": at("stack_id", np.where(requested >= 0, requested, death)),
+        "alloc_ns": at("time_ns", allocated),
+        "free_requested_ns": at("time_ns", requested),
+        "free_ns": at("time_ns", freed),
+        "stack_id": at("stack_id", allocated),
+        "free_stack_id": at("stack_id", np.where(requested >= 0, requested, freed)),
     }
 
 
@@ -190,7 +191,7 @@ def _curves(actions: Columns, turns: Turns) -> dict[str, Any]:
         ("allocated_bytes", turns.allocated_change()),
     ):
         changes[name] = np.zeros(len(actions["role"]), np.int64)
-        changes[name][turns.place] = change
+        changes[name][turns.ordinal] = change
     allocated = np.cumsum(changes["allocated_bytes"])
     reserved: Any = np.cumsum(actions["reserved_change"])
     if "change_bytes" in actions:  # recorded, in a trace or timeline

@@ -11,6 +11,7 @@ A file holds one object, named after the file. The order in which the objects ar
 derived from what they read (`order.py`); nobody keeps a list.
 """
 
+from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
     Documentation,
@@ -20,29 +21,38 @@ from ingest.sql.loader import (
     macros,
     of_kind,
     query,
+    relations,
     tables,
     views,
 )
 from ingest.sql.order import Node, OrderError, in_order, nodes
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
+from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
 
 __all__ = [
+    "TOPICS",
     "Condition",
     "Documentation",
     "Filling",
     "Node",
     "OrderError",
     "Part",
+    "Reference",
     "SqlFile",
+    "Topic",
     "files",
     "in_order",
+    "key_references",
     "literal",
     "macros",
     "nodes",
     "of_kind",
+    "of_topic",
     "parts",
     "query",
+    "relations",
+    "start_here",
     "tables",
     "views",
 ]

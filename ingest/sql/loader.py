@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORD_LINE = re.compile(r"^(One row|Materialised|Filled by|Paths): ")
+KEYWORD_LINE = re.compile(r"^(One row|Start here|Materialised|Filled by|Paths): ")
+PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
 PATHS = re.compile(r"(\w+) \((\w+)\)")
 MACRO = re.compile(
@@ -22,16 +23,26 @@ IN_CATALOG = frozenset({"macros", "tables", "views"})
 
 @dataclass(frozen=True)
 class Documentation:
-    """What a SQL file's header says: what a row is, and what each column holds."""
+    """What a SQL file's header says: what a row is, and what each column holds.
+
+    `question` is set of the few relations that users start from: what they answer.
+    """
 
     summary: str
     row: str
     columns: dict[str, str]
+    question: str | None = None
 
     @property
     def text(self) -> str:
         """The object's comment in the catalog."""
         return f"{self.summary} One row: {self.row}"
+
+    @property
+    def part_of(self) -> tuple[str, ...]:
+        """The relations that this one is a part of; empty where users ask it by itself."""
+        found = PART_LINE.match(self.summary)
+        return tuple(re.findall(r"\w+", found[1].replace(" and ", " "))) if found else ()
 
 
 class Filling(NamedTuple):
@@ -125,6 +136,11 @@ def macros() -> tuple[SqlFile, ...]:
     return tuple(file for file in of_kind("views") if file.macro)
 
 
+def relations() -> tuple[SqlFile, ...]:
+    """All that users query: tables, views, then table macros."""
+    return (*tables(), *views(), *macros())
+
+
 def _read(path: Path) -> SqlFile:
     lines = path.read_text(encoding="utf-8").splitlines()
     is_body = [not line.startswith("--") and bool(line.strip()) for line in lines]
@@ -157,9 +173,9 @@ def _paths(text: str) -> dict[str, str]:
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Sentences; `One row: …` with what follows; `Materialised: …`, `Filled by: …` or
-    `Paths: …`, which an empty line ends; then `column  meaning` lines, which deeper lines
-    continue."""
+    """Sentences; `One row: …` with what follows; `Start here: …`, `Materialised: …`,
+    `Filled by: …` or `Paths: …`, which an empty line ends; then `column  meaning` lines, which
+    deeper lines continue."""
     texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}
     keyword = prose = column = ""
@@ -179,4 +195,4 @@ def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
         else:
             keyword = prose
     said = {keyword: " ".join(parts) for keyword, parts in texts.items()}
-    return Documentation(said.pop(""), said["One row"], columns), said
+    return Documentation(said.pop(""), said["One row"], columns, said.get("Start here")), said

@@ -16,6 +16,7 @@ from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
 from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
+OF_QUERIES = {"device_label"}  # scalar macros for queries, beside those that views use
 
 
 class OrderError(ValueError):
@@ -84,7 +85,7 @@ def derive() -> dict[str, list[Node]]:
 
 
 def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
-    """Tables, views and macros of the catalog; of the scalar macros only those that these use."""
+    """Tables, views and macros of the catalog; of the scalar macros those that are of use there."""
     catalog = {name: file for name, file in files().items() if file.kind in IN_CATALOG}
     reader = Reader(connection, catalog)
     reads = {
@@ -92,7 +93,9 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
         for name, file in catalog.items()
     }
     ordered = in_order(reads)
-    used = {read for name in reads for read in reads[name] if catalog[name].kind == "views"}
+    used = OF_QUERIES | {
+        read for name in reads for read in reads[name] if catalog[name].kind == "views"
+    }
     for name in reversed(ordered):
         if name in used:
             used |= reads[name]

@@ -89,7 +89,7 @@ def test_a_body_that_failed_and_a_schedule_that_was_left(store, tmp_path):
     connection = added(tmp_path / "run", store)
     steps = connection.sql("SELECT step FROM steps ORDER BY step").fetchall()
     assert steps == [(1,), (2,), (3,)]  # the last one was begun
-    [(error,)] = connection.sql("SELECT meta ->> 'error' FROM runs").fetchall()
+    [(error,)] = connection.sql("SELECT run_json ->> 'error' FROM runs").fetchall()
     assert error == "ZeroDivisionError: division by zero"
 
 
@@ -123,8 +123,8 @@ def test_a_recompilation_with_its_reason_and_times(recompiled: Captured, store):
 
     said = recompiled.run["compilation"]["compilations"]
     rows = connection.sql(
-        "SELECT compile_id, recompile, reason, start_ns, dur_ns / 1e9, in_measured_step, evidence "
-        "FROM compilations ORDER BY compile_id"
+        "SELECT compile_id, is_recompile, reason, start_ns, dur_ns / 1e9, is_in_measured_step, "
+        "evidence FROM compilations ORDER BY compile_id"
     ).fetchall()
     assert [(*row[:3], row[5]) for row in rows] == [
         (c["compile_id"], c["recompile"], c["reason"], c["in_measured_run"]) for c in said

@@ -15,8 +15,8 @@ RULE = """,
     {
         'part': 'logging',
         'label': 'idle: logging',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'As host, and the host wrote a log.',
         'remedy': 'Log less.',
@@ -61,7 +61,8 @@ def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Trac
             f"SELECT ns FROM run_parts WHERE run_id = '{runs[0]}' AND part = 'logging'"
         ).fetchall()
         changes = connection.sql(
-            f"SELECT figure, change, part FROM run_diff('{runs[0]}', '{runs[1]}') WHERE change <> 0"
+            f"SELECT metric, change, is_part FROM run_diff('{runs[0]}', '{runs[1]}') "
+            "WHERE change <> 0"
         ).fetchall()
         wrong = connection.sql(
             """
@@ -72,12 +73,12 @@ def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Trac
             """
         ).fetchall()
     assert causes == [("logging",)]
-    # In each step 280 µs, and between the two 570 from the last kernel to the next step's first.
-    assert parts == [((2 * 280_000 + 570_000) // 2,)]
-    by_figure = {figure: change for figure, change, is_part in changes if is_part}
-    [wall] = (change for figure, change, _ in changes if figure == "wall")
-    assert set(by_figure) == {"bubble_logging", "tail"}
-    assert sum(by_figure.values()) == wall
+    # In the first step 280 µs, and of the 570 to the second step's first kernel all but 50.
+    assert parts == [(280_000 + 520_000,)]
+    by_metric = {metric: change for metric, change, is_part in changes if is_part}
+    [wall] = (change for metric, change, _ in changes if metric == "wall")
+    assert set(by_metric) == {"bubble_logging"}
+    assert sum(by_metric.values()) == wall
     assert wrong == []
     page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")
     assert list(page.dataframe[0].value["cause"]) == ["logging"]

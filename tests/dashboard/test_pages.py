@@ -1,5 +1,7 @@
 """What all pages do, without a browser."""
 
+import pytest
+
 import ingest
 from dashboard.widgets import formatting
 from tests.dashboard.elements import add_cut, add_whole, event, texts
@@ -35,7 +37,7 @@ def test_figures_are_those_computed_elsewhere(app, shown_store, run_of, truth):
 def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("flux_eager_full"))
     assert "no device" in texts(page)
-    assert "aten::addmm" in set(page.dataframe[0].value["op"])
+    assert "aten::addmm" in set(page.dataframe[0].value["name"])
     assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
 
 
@@ -120,3 +122,18 @@ def test_a_store_that_went_away_is_named(app, traces):
         page.run()
         assert not page.exception
         assert "is gone: it was moved or removed" in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("short", "meant"),
+    [
+        ("0", "rank 0 device 0"),
+        ("cuda:1", "rank 1 device 1"),
+        ("rank 1 cuda:1", "rank 1 device 1"),
+        ("rank 1 1", "rank 1 device 1"),
+        ("rank 0 cuda:1", "rank 0 device 0"),  # there is none: the first
+    ],
+)
+def test_a_device_in_the_url_may_be_short(app, shown_store, run_of, short, meant):
+    page = app(shown_store, "bubbles", run=run_of("two_ranks"), device=short)
+    assert page.selectbox(key="device").value == meant

@@ -28,11 +28,11 @@ AOT_ID = re.compile(r"(?:#|//) AOT ID: \[?'?(\w+)")
 class Node(NamedTuple):
     """A node of a printed graph that calls something, in the order of the graph."""
 
-    position: int
+    ordinal: int
     node: str
     target: str
     shape: str | None
-    file: str | None
+    filename: str | None
     line: int | None
     function: str | None
     code: str | None
@@ -46,7 +46,7 @@ def nodes(text: str) -> Iterator[Node]:
     """
     place: tuple[str | None, int | None, str | None, str | None] = (None, None, None, None)
     names: set[str] = set()
-    position = 0
+    ordinal = 0
     for line in text.splitlines():
         if found := PLACE.fullmatch(line):
             place = (found["file"], int(found["line"]), found["function"], found["code"])
@@ -56,9 +56,9 @@ def nodes(text: str) -> Iterator[Node]:
             target = _target(UNUSED.sub("", found["expression"]), names)
             names.add(found["node"])
             if target:
-                position += 1
+                ordinal += 1
                 shape = found["shape"] and STRIDES.sub(r"\1", found["shape"])
-                yield Node(position, found["node"], target, shape, *place)
+                yield Node(ordinal, found["node"], target, shape, *place)
 
 
 def _target(expression: str, names: set[str]) -> str | None:

@@ -16,7 +16,7 @@ TEXTS = pa.list_(pa.string())
 SCHEMAS = {
     "staged_compile_records": pa.schema(
         [
-            ("ordinal", pa.int32()),
+            ("ordinal", pa.int64()),
             ("compile_id", pa.string()),
             ("attempt", pa.int32()),
             ("what", pa.string()),
@@ -35,8 +35,8 @@ SCHEMAS = {
     ),
     "staged_graphs": pa.schema(
         [
-            ("graph_id", pa.int32()),
-            ("ordinal", pa.int32()),
+            ("compiled_graph_id", pa.int32()),
+            ("ordinal", pa.int64()),
             ("compile_id", pa.string()),
             ("attempt", pa.int32()),
             ("key", pa.string()),
@@ -46,25 +46,25 @@ SCHEMAS = {
     ),
     "staged_nodes": pa.schema(
         [
-            ("graph_id", pa.int32()),
+            ("compiled_graph_id", pa.int32()),
             ("stage", pa.string()),
-            ("position", pa.int32()),
+            ("ordinal", pa.int64()),
             ("node", pa.string()),
             ("target", pa.string()),
             ("shape", pa.string()),
-            ("file", pa.string()),
-            ("line", pa.int32()),
+            ("filename", pa.string()),
+            ("line", pa.int64()),
             ("function", pa.string()),
             ("code", pa.string()),
         ]
     ),
     "staged_origins": pa.schema(
-        [("graph_id", pa.int32()), ("aten_node", pa.string()), ("nodes", TEXTS)]
+        [("compiled_graph_id", pa.int32()), ("aten_node", pa.string()), ("nodes", TEXTS)]
     ),
     "staged_kernel_calls": pa.schema(
         [
-            ("graph_id", pa.int32()),
-            ("ordinal", pa.int32()),
+            ("compiled_graph_id", pa.int32()),
+            ("ordinal", pa.int64()),
             ("kernel", pa.string()),
             ("aten_nodes", TEXTS),
             ("stacks", TEXTS),

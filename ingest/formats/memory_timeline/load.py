@@ -19,6 +19,6 @@ def load_timeline(source: Source, staging: Staging, progress: Progress) -> None:
         "staged_actions",
         actions.append_column("ordinal", pa.array(range(len(actions)), pa.int64())),
         f"*, id_in_run({source.source_id}, ordinal) AS action_id, "
-        "'timeline' AS origin, 'unknown' AS device, abs(change_bytes) AS bytes, "
+        "'timeline' AS origin, 'unknown' AS device_label, abs(change_bytes) AS bytes, "
         f"{source.source_id} AS source_id",
     )

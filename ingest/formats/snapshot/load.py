@@ -21,11 +21,11 @@ TEXTS = {  # may hold secrets
     "staged_actions": ("compile_context", "user_metadata", "category", "other"),
     "staged_marks": ("name",),
 }
-OF_DEVICE = "* REPLACE ('cuda:' || device AS device)"
+LABELLED = "* EXCLUDE (device), 'cuda:' || device AS device_label"
 COLUMNS = {
-    "segments": OF_DEVICE,
-    "blocks": OF_DEVICE,
-    "marks": "'cuda:' || device AS device, name, stage, row_number() OVER () AS ordinal, "
+    "segments": LABELLED,
+    "blocks": LABELLED,
+    "marks": "'cuda:' || device AS device_label, name, stage, row_number() OVER () AS ordinal, "
     "CASE WHEN time_us BETWEEN 0 AND 4e15 THEN time_us * 1000 END AS time_ns",  # up to 2096
     "settings": "*",
 }

@@ -21,13 +21,13 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
     """
     rows = connection.execute(
         """
-        SELECT flames.source_id, parse_filename(sources.path), flames.rank, flames.device,
-            flames.path, flames.bytes
+        SELECT flames.source_id, parse_filename(sources.path), flames.rank,
+            device_label(flames.device_type, flames.device), flames.frames, flames.bytes
         FROM memory_flames AS flames
         INNER JOIN sources
             ON flames.run_id = sources.run_id AND flames.source_id = sources.source_id
-        WHERE flames.run_id = $1 AND graph = $2
-        ORDER BY flames.source_id, flames.device, flames.path
+        WHERE flames.run_id = $1 AND flame_graph = $2
+        ORDER BY flames.source_id, flames.device_type, flames.device, flames.frames
         """,
         [run_id, graph],
     ).fetchall()
@@ -38,9 +38,9 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
         )
     several = len({(row[0], row[3]) for row in rows}) > 1
     lines: list[Line] = []
-    for _, name, rank, device, path, held in rows:
+    for _, name, rank, device, frames, held in rows:
         first = [f"{name} rank {rank} {device}"] if several else []
-        lines.append(([*first, *path], held))
+        lines.append(([*first, *frames], held))
     total = sum(held for _, held in lines)
     return render(lines, f"{run_id}: {size(total)} reserved, {GRAPHS[graph]}", size)
 

@@ -87,9 +87,9 @@
       const top = curve.used.concat(curve.reserved || []).reduce((a, b) => Math.max(a, b || 0), 1);
       return {
         width, height,
-        x: (place) => LEFT + (until ? place / until : 0) * (width - LEFT - RIGHT),
+        x: (position) => LEFT + (until ? position / until : 0) * (width - LEFT - RIGHT),
         y: (bytes) => height - BOTTOM - (bytes / (top * 1.04)) * (height - TOP - BOTTOM),
-        place: (x) => (x - LEFT) / (width - LEFT - RIGHT) * until,
+        position: (x) => (x - LEFT) / (width - LEFT - RIGHT) * until,
         bytes: (y) => (height - BOTTOM - y) / (height - TOP - BOTTOM) * top * 1.04,
         top: top * 1.04,
       };
@@ -105,7 +105,7 @@
       const pen = canvas.getContext("2d");
       pen.scale(density, density);
       pen.font = "12px system-ui, sans-serif";
-      const { places, bands, until, curve } = axis();
+      const { positions, bands, until, curve } = axis();
 
       pen.textAlign = "right";
       pen.textBaseline = "middle";
@@ -118,23 +118,23 @@
         pen.fillText(size(bytes), LEFT - 8, y(bytes));
       }
 
-      const below = new Array(places.length).fill(0);
+      const below = new Array(positions.length).fill(0);
       bands.forEach((held, band) => {
         pen.beginPath();
         const above = below.map((bytes, i) => bytes + held[i]);
-        pen.moveTo(x(places[0]), y(above[0]));
-        for (let i = 1; i < places.length; i++) {
-          pen.lineTo(x(places[i]), y(above[i - 1]));
-          pen.lineTo(x(places[i]), y(above[i]));
+        pen.moveTo(x(positions[0]), y(above[0]));
+        for (let i = 1; i < positions.length; i++) {
+          pen.lineTo(x(positions[i]), y(above[i - 1]));
+          pen.lineTo(x(positions[i]), y(above[i]));
         }
-        const last = places.length - 1;
+        const last = positions.length - 1;
         pen.lineTo(x(until), y(above[last]));
         pen.lineTo(x(until), y(below[last]));
         for (let i = last; i > 0; i--) {
-          pen.lineTo(x(places[i]), y(below[i]));
-          pen.lineTo(x(places[i]), y(below[i - 1]));
+          pen.lineTo(x(positions[i]), y(below[i]));
+          pen.lineTo(x(positions[i]), y(below[i - 1]));
         }
-        pen.lineTo(x(places[0]), y(below[0]));
+        pen.lineTo(x(positions[0]), y(below[0]));
         pen.fillStyle = colour(band);
         pen.fill();
         above.forEach((bytes, i) => { below[i] = bytes; });
@@ -148,10 +148,10 @@
         let isFirst = true;
         values.forEach((bytes, i) => {
           if (bytes === null) return;
-          if (isFirst) pen.moveTo(x(curve.places[i]), y(bytes));
+          if (isFirst) pen.moveTo(x(curve.positions[i]), y(bytes));
           else {
-            pen.lineTo(x(curve.places[i]), y(values[i - 1] ?? bytes));
-            pen.lineTo(x(curve.places[i]), y(bytes));
+            pen.lineTo(x(curve.positions[i]), y(values[i - 1] ?? bytes));
+            pen.lineTo(x(curve.positions[i]), y(bytes));
           }
           isFirst = false;
         });
@@ -163,34 +163,34 @@
       if (curve.reserved) line(curve.reserved, [5, 4], 1.4);
 
       for (const error of device.errors) {
-        const place = name === "time" ? error.after : error.ordinal;
-        if (place === null) continue;
+        const position = name === "time" ? error.after : error.ordinal;
+        if (position === null) continue;
         pen.fillStyle = "#BB340B";
-        pen.fillRect(x(place) - 1, TOP, 2, height - TOP - BOTTOM);
-        pen.textAlign = x(place) > width - 120 ? "right" : "left";
-        pen.fillText(" out of memory ", x(place), TOP + 6);
+        pen.fillRect(x(position) - 1, TOP, 2, height - TOP - BOTTOM);
+        pen.textAlign = x(position) > width - 120 ? "right" : "left";
+        pen.fillText(" out of memory ", x(position), TOP + 6);
       }
       if (chosen !== null) {
         pen.fillStyle = ink;
-        pen.fillRect(x(places[chosen]), TOP, 1, height - TOP - BOTTOM);
+        pen.fillRect(x(positions[chosen]), TOP, 1, height - TOP - BOTTOM);
       }
       pen.fillStyle = faint;
       pen.textBaseline = "top";
       for (let i = 0; i <= 5; i++) {
-        const place = until * i / 5;
+        const position = until * i / 5;
         pen.textAlign = i === 0 ? "left" : i === 5 ? "right" : "center";
-        pen.fillText(name === "time" ? `${(place / 1e9).toPrecision(4)} s` :
-          `action ${count(Math.round(place))}`, x(place), height - BOTTOM + 8);
+        pen.fillText(name === "time" ? `${(position / 1e9).toPrecision(4)} s` :
+          `action ${count(Math.round(position))}`, x(position), height - BOTTOM + 8);
       }
     }
 
-    function momentAt(place) {
-      const { places } = axis();
+    function momentAt(position) {
+      const { positions } = axis();
       let low = 0;
-      let high = places.length - 1;
+      let high = positions.length - 1;
       while (low < high) {
         const middle = Math.ceil((low + high) / 2);
-        if (places[middle] <= place) low = middle; else high = middle - 1;
+        if (positions[middle] <= position) low = middle; else high = middle - 1;
       }
       return low;
     }
@@ -231,7 +231,7 @@
     canvas.addEventListener("draw", () => { relabel(); draw(); });
     canvas.addEventListener("mousemove", (event) => {
       const at = frame();
-      const i = momentAt(at.place(event.offsetX));
+      const i = momentAt(at.position(event.offsetX));
       const band = bandAt(i, at.bytes(event.offsetY));
       const said = band === null ? [] :
         [make("b", {}, label(band)), make("br"), size(axis().bands[band][i]),
@@ -246,14 +246,14 @@
     canvas.addEventListener("mouseleave", () => { tip.hidden = true; });
     canvas.addEventListener("click", (event) => {
       const at = frame();
-      const i = momentAt(at.place(event.offsetX));
+      const i = momentAt(at.position(event.offsetX));
       choose(i, bandAt(i, at.bytes(event.offsetY)));
     });
     canvas.addEventListener("keydown", (event) => {
       const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!way) return;
       event.preventDefault();
-      const last = axis().places.length - 1;
+      const last = axis().positions.length - 1;
       choose(Math.max(0, Math.min(last, (chosen ?? -1) + way)));
     });
     redraw = draw;
@@ -281,23 +281,24 @@
       const after = error.after === null ? "" : `, after ${seconds(error.after)}`;
       shown.push(
         make("h2", {}, `Out of memory at action ${count(error.ordinal)}${after}`),
-        make("p", {}, `${size(error.requested_bytes)} requested by ${error.site}; device free ` +
+        make("p", {}, `${size(error.requested_bytes)} requested by ${error.user_frame}; device free ` +
           `${size(error.device_free_bytes)}; reserved ${size(error.reserved_bytes)}, of it ` +
           `allocated ${size(error.active_bytes)}, free ${size(error.free_bytes)}, largest free ` +
           `piece ${size(error.largest_free_bytes)}`),
         table([["held most", false], ["size", true], ["allocations", true]],
-          error.top_sites.map(([name, bytes, elements]) => [name, size(bytes), count(elements)])));
+          error.top_owners.map(([name, bytes, allocations]) =>
+            [name, size(bytes), count(allocations)])));
     }
     shown.push(make("h2", {}, `At the peak, by ${device.level}`));
     shown.push(table(
       [[device.level, false], ["size", true], ["bytes", true], ["allocations", true], ["%", true]],
-      device.sites.map((site) => [
-        site.stacks.length ? make("details", {}, make("summary", {}, site.name),
-          ...site.stacks.map((stack) => make("div", {},
-            `${size(stack.bytes)} in ${count(stack.elements)} allocations`,
-            make("pre", {}, stack.frames.join("\n"))))) : site.name,
-        size(site.bytes), count(site.bytes), count(site.elements),
-        percent(site.bytes, device.peak)])));
+      device.owners.map((owner) => [
+        owner.stacks.length ? make("details", {}, make("summary", {}, owner.name),
+          ...owner.stacks.map((stack) => make("div", {},
+            `${size(stack.bytes)} in ${count(stack.allocations)} allocations`,
+            make("pre", {}, stack.frames.join("\n"))))) : owner.name,
+        size(owner.bytes), count(owner.bytes), count(owner.allocations),
+        percent(owner.bytes, device.peak)])));
     if (device.fragmentation.length) {
       shown.push(make("h2", {}, "Fragmentation when the snapshot was taken"));
       shown.push(table([["of", false], ["segments", true], ["reserved", true], ["active", true],

@@ -10,7 +10,15 @@ from typing import Any
 
 import duckdb
 
-from ingest.memory.moments import Device, best_level, devices, holders, stack_frames
+from ingest.memory.moments import (
+    OF_DEVICE,
+    Device,
+    Owner,
+    best_level,
+    devices,
+    owners,
+    stack_frames,
+)
 from ingest.memory.report import LEVELS
 from ingest.names import NO_STACK, UNKNOWN
 from ingest.units import printable
@@ -20,8 +28,8 @@ PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 BANDS = 8  # as many as there are colours that everyone can tell apart
 BINS = 600  # about one for two pixels
 BINS_IN_ALL = 6_000  # of all devices: a page stays below 5 MB
-SITES = 25
-STACKS = 3  # of each site
+OWNERS = 25
+STACKS = 3  # of each owner
 LONGEST_FRAME = 300
 
 Row = dict[str, Any]
@@ -37,7 +45,7 @@ def memory_page(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
     bins = max(20, min(BINS, BINS_IN_ALL // len(of_run)))
     data = {
         "run": run_id,
-        "devices": [_device(connection, run_id, device, bins) for device in of_run],
+        "devices": [_device(connection, device, bins) for device in of_run],
     }
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     parts = {
@@ -56,21 +64,18 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _device(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, bins: int
-) -> dict[str, Any]:
-    level = best_level(connection, run_id, device, device.peak_ordinal)
+def _device(connection: duckdb.DuckDBPyConnection, device: Device, bins: int) -> dict[str, Any]:
+    level = best_level(connection, device, device.peak_ordinal)
     source = device.path.replace("\\", "/").rpartition("/")[2]
     axes: dict[str, Any] = {}
     if device.first_ns is not None and device.last_ns is not None:
         until = device.last_ns - device.first_ns
-        axes["time"] = _axis(connection, run_id, device, level, "time", until, bins)
+        axes["time"] = _axis(connection, device, level, "time", until, bins)
     if device.actions:
         until = device.actions - 1
-        axes["order"] = _axis(connection, run_id, device, level, "order", until, bins)
-    parameters = [run_id, device.source_id, device.device]
+        axes["order"] = _axis(connection, device, level, "order", until, bins)
     return {
-        "label": printable(f"rank {device.rank}  {device.device}  {source}"),
+        "label": printable(f"rank {device.rank}  {device.label}  {source}"),
         "origin": device.origin,
         "actions": device.actions,
         "start": device.start_bytes,
@@ -82,21 +87,19 @@ def _device(
         "reserved_peak": device.peak_reserved_bytes,
         "level": LEVELS[level],
         "axes": axes,
-        "sites": _sites(connection, run_id, device, level),
+        "owners": _owners(connection, device, level),
         "fragmentation": _rows(
             connection,
-            """
+            f"""
             SELECT level, pool, segments, bytes, active_bytes, inactive_bytes, stranded_bytes,
                 rounding_bytes, largest_inactive_bytes
             FROM fragmentation
-            WHERE run_id = $1 AND source_id = $2 AND device = $3 AND (
-                level = 'device' OR level = 'pool' AND pool IS NOT NULL
-            )
+            WHERE {OF_DEVICE} AND (level = 'device' OR level = 'pool' AND pool IS NOT NULL)
             ORDER BY level, bytes DESC LIMIT 50
             """,
-            parameters,
+            device.key,
         ),
-        "errors": _errors(connection, run_id, device),
+        "errors": _errors(connection, device),
         "settings": [
             [printable(name), printable(value or "")]
             for name, value in connection.execute(
@@ -104,7 +107,7 @@ def _device(
                 SELECT setting, value FROM allocator_settings
                 WHERE run_id = $1 AND source_id = $2 ORDER BY setting LIMIT 200
                 """,
-                parameters[:2],
+                [device.run_id, device.source_id],
             ).fetchall()
         ],
     }
@@ -112,102 +115,100 @@ def _device(
 
 def _axis(
     connection: duckdb.DuckDBPyConnection,
-    run_id: str,
     device: Device,
     level: str,
     axis: str,
     until: int,
     bins: int,
 ) -> dict[str, Any]:
-    """The curve, and its bands: a list of bytes for each, by moment; moments by place."""
-    parameters = [run_id, device.source_id, device.device, level, axis, until, bins, BANDS]
+    """The curve, and its bands: a list of bytes for each, by moment; moments by position."""
+    parameters = [*device.key, level, axis, until, bins, BANDS]
     bands = connection.execute(
         """
         SELECT any_value(coalesce(name, '')), list(bytes ORDER BY ordinal),
-            list(place ORDER BY ordinal), list(ordinal ORDER BY ordinal),
+            list(position ORDER BY ordinal), list(ordinal ORDER BY ordinal),
             list(time_ns ORDER BY ordinal)
-        FROM memory_bands($1, $2, $3, $4, $5, 0, $6, $7, $8)
-        GROUP BY size ORDER BY size
+        FROM memory_by_owner_over_time($1, $2, $3, $4, $5, $6, 0, $7, $8, $9)
+        GROUP BY owner_ordinal ORDER BY owner_ordinal
         """,
         parameters,
     ).fetchall()
     curve = connection.execute(
         """
-        SELECT list(place ORDER BY ordinal), list(used_bytes ORDER BY ordinal),
+        SELECT list(position ORDER BY ordinal), list(used_bytes ORDER BY ordinal),
             list(reserved_bytes ORDER BY ordinal)
-        FROM memory_curve($1, $2, $3, $4, 0, $5, $6)
+        FROM memory_curve($1, $2, $3, $4, $5, 0, $6, $7)
         """,
-        [*parameters[:3], axis, until, bins],
+        [*device.key, axis, until, bins],
     ).fetchall()
-    places, used, reserved = curve[0]
+    positions, used, reserved = curve[0]
     return {
         "until": until,
         "names": [printable(name) for name, *_ in bands],
         "bands": [held for _, held, *_ in bands],
-        "places": bands[0][2],
+        "positions": bands[0][2],
         "ordinals": bands[0][3],
         "after": [_after(device, time_ns) for time_ns in bands[0][4]],
         "curve": {
-            "places": places,
+            "positions": positions,
             "used": used,
             "reserved": reserved if any(value is not None for value in reserved) else None,
         },
     }
 
 
-def _sites(
-    connection: duckdb.DuckDBPyConnection, run_id: str, device: Device, level: str
-) -> list[Row]:
+def _owners(connection: duckdb.DuckDBPyConnection, device: Device, level: str) -> list[Row]:
     """What held most at the peak, with the stacks that held most of it; the rest in one row."""
-    rows = holders(connection, run_id, device, device.peak_ordinal, level)
-    top, rest = rows[:SITES], rows[SITES:]
-    of_site: dict[str, list[tuple[Any, ...]]] = {}
-    if level == "site":
-        names = {row[0] for row in top}
-        for row in holders(connection, run_id, device, device.peak_ordinal, "stack"):
-            if row[0] in names and row[4] is not None and len(of_site.get(row[0], ())) < STACKS:
-                of_site.setdefault(row[0], []).append(row)
-    stack_ids = [row[4] for stacks in of_site.values() for row in stacks]
-    frames = stack_frames(connection, run_id, stack_ids) if stack_ids else {}
-    sites: list[Row] = [
+    held_by = owners(connection, device, device.peak_ordinal, level)
+    top, rest = held_by[:OWNERS], held_by[OWNERS:]
+    stacks: dict[str, dict[int, Owner]] = {owner.name: {} for owner in top}
+    if level == "frame":
+        for stack in owners(connection, device, device.peak_ordinal, "stack"):
+            of_owner = stacks.get(stack.name)
+            if of_owner is not None and stack.stack_id is not None and len(of_owner) < STACKS:
+                of_owner[stack.stack_id] = stack
+    stack_ids = [stack_id for of_owner in stacks.values() for stack_id in of_owner]
+    frames = stack_frames(connection, device.run_id, stack_ids) if stack_ids else {}
+    rows: list[Row] = [
         {
-            "name": printable(name or UNKNOWN),
-            "bytes": held,
-            "elements": elements,
+            "name": printable(owner.name or UNKNOWN),
+            "bytes": owner.bytes,
+            "allocations": owner.allocations,
             "stacks": [
                 {
-                    "bytes": stack[1],
-                    "elements": stack[2],
-                    "frames": [printable(f, LONGEST_FRAME) for f in frames.get(stack[4], [])],
+                    "bytes": stack.bytes,
+                    "allocations": stack.allocations,
+                    "frames": [printable(f, LONGEST_FRAME) for f in frames.get(stack_id, [])],
                 }
-                for stack in of_site.get(name, ())
+                for stack_id, stack in stacks[owner.name].items()
             ],
         }
-        for name, held, elements, _, _ in top
+        for owner in top
     ]
     if rest:
-        held = sum(row[1] for row in rest)
-        sites.append({"name": f"{len(rest):,} more", "bytes": held, "elements": None, "stacks": []})
-    return sites
+        held = sum(owner.bytes for owner in rest)
+        more = f"{len(rest):,} more"
+        rows.append({"name": more, "bytes": held, "allocations": None, "stacks": []})
+    return rows
 
 
-def _errors(connection: duckdb.DuckDBPyConnection, run_id: str, device: Device) -> list[Row]:
+def _errors(connection: duckdb.DuckDBPyConnection, device: Device) -> list[Row]:
     rows = _rows(
         connection,
-        """
+        f"""
         SELECT ordinal, time_ns, requested_bytes, device_free_bytes, reserved_bytes, active_bytes,
-            free_bytes, largest_free_bytes, site, top_sites
+            free_bytes, largest_free_bytes, user_frame, top_owners
         FROM oom_report
-        WHERE run_id = $1 AND source_id = $2 AND device = $3 ORDER BY ordinal LIMIT 20
+        WHERE {OF_DEVICE} ORDER BY ordinal LIMIT 20
         """,
-        [run_id, device.source_id, device.device],
+        device.key,
     )
     for row in rows:
         row["after"] = _after(device, row.pop("time_ns"))
-        row["site"] = printable(row["site"] or NO_STACK)
-        row["top_sites"] = [
-            [printable(site["name"] or UNKNOWN), site["bytes"], site["elements"]]
-            for site in row["top_sites"] or ()
+        row["user_frame"] = printable(row["user_frame"] or NO_STACK)
+        row["top_owners"] = [
+            [printable(owner["name"] or UNKNOWN), owner["bytes"], owner["allocations"]]
+            for owner in row["top_owners"] or ()
         ]
     return rows
 

@@ -21,12 +21,13 @@ from tests.samples import TWO_RANKS
 def advice_of(
     shown_store: Path, run_of: Callable[[str], str]
 ) -> Callable[[str], list[dict[str, Any]]]:
-    """The rows of view `advice` of a run's slowest device, the largest bound first."""
+    """The rows of view `advice` of a run's slowest device, in the order of the page."""
 
     def rows(name: str) -> list[dict[str, Any]]:
         with ingest.connect(shown_store) as connection:
             found: duckdb.DuckDBPyConnection = connection.execute(
-                "SELECT * FROM advice WHERE run_id = ? AND slowest ORDER BY bound_ns DESC, kind",
+                "SELECT * FROM advice WHERE run_id = ? AND is_slowest "
+                "ORDER BY is_reachable DESC, bound_ns DESC, kind",
                 [run_of(name)],
             )
             return list(found.df().to_dict("records"))
@@ -52,7 +53,7 @@ def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, 
     said = texts(page)
     for piece in expected:
         assert KINDS[piece["kind"]].title in said
-        assert formatting.literal(piece["what"]) in said
+        assert formatting.literal(piece["finding"]) in said
         assert formatting.literal(piece["remedy"]) in said
 
 
@@ -62,7 +63,23 @@ def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
     assert set(others["kind"]) == {
         KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
     }
-    assert "before its first activity" in texts(page)
+    whole = texts(app(shown_store, "advice", run=run_of("h100_owlv2")))
+    assert "of the median step pass" in whole
+    assert "before its first activity" in whole
+
+
+def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, advice_of):
+    with ingest.connect(shown_store) as connection:
+        ((wall, bubble),) = connection.execute(
+            "SELECT wall_ns, bubble_ns FROM run_metrics WHERE run_id = ?", [run_of(WORKERS0)]
+        ).fetchall()
+    page = app(shown_store, "advice", run=run_of(WORKERS0))
+    (idle,) = (metric for metric in page.metric if metric.label == "Idle between")
+    assert idle.delta == f"{formatting.percent(100 * bubble / wall)} of the wall time"
+    pieces = advice_of(WORKERS0)
+    idle_shares = [piece["percent"] for piece in pieces if not formatting.missing(piece["cause"])]
+    assert sum(idle_shares) <= 100 * bubble / wall
+    assert "All shares on this page are of the wall time of the median step." in texts(page)
 
 
 def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
@@ -78,7 +95,7 @@ def test_no_advice_is_an_answer_too(app, traces):
     page = app(traces.store.path, "advice", run=run)
     (nothing,) = page.success
     assert "Nothing stands out" in nothing.value
-    assert "Trifles" in texts(page)
+    assert "Minor findings" in texts(page)
 
 
 def test_the_page_asks_for_a_run(app, shown_store):
@@ -88,8 +105,8 @@ def test_the_page_asks_for_a_run(app, shown_store):
 def test_a_card_leads_to_its_gaps(tab: Page, address: str, run_of: Callable[[str], str]) -> None:
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
     card = tab.locator(".st-key-advice-dataloader")
-    expect(card).to_contain_text("47.5 ms")
-    expect(card).to_contain_text("26.8% of a step")
+    expect(card).to_contain_text("57.3 ms")
+    expect(card).to_contain_text("32.7%")
     card.get_by_role("link").click()
     wait_for_query(tab, "cause", "dataloader")
     expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
@@ -113,7 +130,7 @@ def test_the_evidence_is_fetched_when_it_is_opened(
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
     card = tab.locator(".st-key-advice-float_matmul")
     expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
-    expect(tab.get_by_text("Trifles")).to_be_visible()  # the page is whole
+    expect(tab.get_by_text("Minor findings")).to_be_visible()  # the page is whole
     expect(card.get_by_test_id("stDataFrame")).to_have_count(0)
     card.get_by_text("The evidence").click()
     expect(card.get_by_test_id("stDataFrame").locator("td", has_text="141933000")).to_be_attached()

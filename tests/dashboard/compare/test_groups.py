@@ -77,12 +77,12 @@ def compared(groups: Path, base: str, other: str) -> ingest.Comparison:
     """The same sides, as `ingest diff` compares them."""
     with ingest.connect(groups) as connection:
         store = ingest.Store(groups)
-        sides = [ingest.runs_of(connection, store, words) for words in (base, other)]
+        sides = [ingest.runs_of(connection, store, side) for side in (base, other)]
         return ingest.compare(connection, *sides)
 
 
 def figure_table(shown: Any) -> pd.DataFrame:
-    return table_with(shown, "rank test").set_index("figure")
+    return table_with(shown, "rank test").set_index("metric")
 
 
 def test_groups_that_exist_are_offered(app: Any, groups: Path) -> None:
@@ -101,7 +101,7 @@ def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
     assert (
         f"**{formatting.literal(base)}**: 5 runs · **{formatting.literal(other)}**: 5 runs" in said
     )
-    expected = {figure.figure: figure for figure in compared(groups, base, other).figures}
+    expected = {metric.name: metric for metric in compared(groups, base, other).metrics}
     rows = figure_table(shown)
     compute = rows.loc["compute"]
     # Of main, mm takes 102 µs in the median and add 10, and 1 µs is the median distance from that.
@@ -113,17 +113,17 @@ def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
     ]
     assert compute["rank test"] == "p = 0.0079"
     for name, row in rows.iterrows():
-        figure = expected[str(name).replace(" ", "_")]
-        if figure.unit == "ns":
-            assert row["base"] == formatting.duration(figure.base)
-            assert row["other"] == formatting.duration(figure.other)
+        metric = expected[str(name).replace(" ", "_")]
+        if metric.unit == "ns":
+            assert row["base"] == formatting.duration(metric.base)
+            assert row["other"] == formatting.duration(metric.other)
     (busy,) = (metric for metric in shown.metric if metric.label == "Device busy")
     assert busy.value == "112 µs → 122 µs"
 
 
 def test_the_answer_says_how_sure_it_is(page: Any) -> None:
     said = texts(page("tag:branch=main", "tag:branch=wider"))
-    assert "**502 µs** a step (median of 5 runs, ± 1.00 µs)" in said
+    assert "**502 µs** in its median step (median of 5 runs, ± 1.00 µs)" in said
     assert "**400 µs** (median of 5 runs, ± 0 µs)" in said
     assert "chance alone would seldom rank the runs so" in said
     same = texts(page("tag:branch=main", "tag:branch=slow"))

@@ -48,7 +48,7 @@ def asked(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
 @pytest.mark.parametrize(("base", "other"), PAIRS)
 def test_the_waterfall_goes_from_one_wall_time_to_the_other(page, asked, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
-    wall = asked("SELECT * FROM run_diff($1, $2) WHERE figure = 'wall'", runs).iloc[0]
+    wall = asked("SELECT * FROM run_diff($1, $2) WHERE metric = 'wall'", runs).iloc[0]
     bars = next(data for data in charts(page(base, other)) if "what" in data)
     parts = bars.iloc[1:-1]
     assert len(parts) > 2
@@ -67,11 +67,11 @@ def test_the_waterfall_goes_from_one_wall_time_to_the_other(page, asked, compare
 @pytest.mark.parametrize(("base", "other"), PAIRS)
 def test_the_answer_comes_first(page, asked, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
-    figures = asked("SELECT * FROM run_diff($1, $2)", runs).set_index("figure")
+    metrics = asked("SELECT * FROM run_diff($1, $2)", runs).set_index("metric")
     shown = page(base, other)
-    for label, figure in (("Wall time", "wall"), ("Bubble", "bubble")):
+    for label, name in (("Wall time", "wall"), ("Bubble", "bubble")):
         (metric,) = (metric for metric in shown.metric if metric.label == label)
-        row = figures.loc[figure]
+        row = metrics.loc[name]
         times = [formatting.duration(row[side]) for side in ("base", "other")]
         assert metric.value == " → ".join(times)
         assert metric.delta.startswith(formatting.change(row["change"]))
@@ -121,7 +121,7 @@ FILTERS = [
 def fits(row: Any, wanted: Filter) -> bool:
     """Whether a row of `op_diff` passes a filter."""
     replaced = [] if formatting.missing(row.base_ops) else [op["name"] for op in row.base_ops]
-    texts = [row.name, row.module, row.source, *replaced]
+    texts = [row.name, row.module, row.host_frame, *replaced]
     known = [text.lower() for text in texts if not formatting.missing(text)]
     return (
         any(wanted.search.lower() in text for text in known)
@@ -211,9 +211,9 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
     lanes = [data for data in charts(page(EAGER, COMPILED)) if "lane" in data]
     for lane, step in zip(lanes, steps.itertuples(), strict=True):
         inside = asked(
-            "SELECT * FROM unit_timeline WHERE run_id = $1 AND measure = 'host' "
+            "SELECT * FROM work_item_timeline WHERE run_id = $1 AND measure = 'host' "
             "AND start_ns < $3 AND end_ns > $2",
-            [step.run_id, step.start_ns, step.until_ns],
+            [step.run_id, step.start_ns, step.work_end_ns],
         )
         assert len(lane) == len(inside)
     first = [data for data in charts(page(EAGER, COMPILED, step="1")) if "lane" in data]
@@ -223,7 +223,7 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
 def test_compilations_tell_their_reasons(page):
     shown = page(EAGER, COMPILED)
     table = table_with(shown, "reason")
-    assert list(table["recompile"]) == ["no", "yes"]
+    assert list(table["is_recompile"]) == ["no", "yes"]
     assert "size mismatch" in table["reason"].iloc[1]
     assert "1 of them again" in texts(shown)
     assert "None was recorded in either run" in texts(page(OWLV2, MI300))

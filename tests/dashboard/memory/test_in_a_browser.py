@@ -44,7 +44,7 @@ def heading(tab: Page) -> Locator:
     return tab.get_by_role("heading", name="What held the memory")
 
 
-def test_the_peak_its_holders_and_the_hover(tab, memory_address, memory_run):
+def test_the_peak_its_owners_and_the_hover(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     expect(tab.get_by_test_id("stMetric").first).to_contain_text("11.57 GiB")
     expect(table(tab).locator("td", has_text="model.py:39 forward")).to_be_attached()
@@ -98,7 +98,7 @@ def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     curve(tab)
     tick(tab, 1)
-    wait_for_query(tab, "holder", "model.py:39 forward")
+    wait_for_query(tab, "owner", "model.py:39 forward")
     expect(tab.get_by_text("Allocations of model.py:39 forward")).to_be_visible()
     tick(tab, 0, 1)
     wait_for_query(tab, "allocation")
@@ -117,17 +117,17 @@ def test_two_runs_show_both_curves_and_what_changed(tab, memory_address, memory_
 
 def test_names_of_functions_are_shown_as_they_are(tab, serve, store, tmp_path):
     store.add(leaking(4, HARMFUL).write(tmp_path / "harm.pickle"))
-    site = f"train.py:7 {HARMFUL[0]}"
-    tab.goto(f"{serve(store.path)}/memory?{urlencode({'holder': site})}")
+    line = f"train.py:7 {HARMFUL[0]}"
+    tab.goto(f"{serve(store.path)}/memory?{urlencode({'owner': line})}")
     chart = curve(tab)
     for across in (0.3, 0.5, 0.7):
         point(tab, chart, across)
         expect(tab.locator("#vg-tooltip-element.visible")).to_contain_text(HARMFUL[0])
-    expect(tab.get_by_text(f"Allocations of {site}")).to_be_visible()
+    expect(tab.get_by_text(f"Allocations of {line}")).to_be_visible()
     expect(tab.get_by_role("alert").first).to_contain_text(f"by train.py:7 {HARMFUL[2]};")
     for one in tab.get_by_role("tab").all():
         one.click()
-    expect(tab.get_by_text(site).first).to_be_attached()
+    expect(tab.get_by_text(line).first).to_be_attached()
     assert tab.evaluate("window.hacked") is None
     assert tab.locator("a[href^='javascript']").count() == 0
 

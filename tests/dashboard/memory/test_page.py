@@ -27,8 +27,8 @@ def metrics(page):
     return {metric.label: metric.value for metric in page.metric}
 
 
-def holders(page):
-    return next(frame.value for frame in page.dataframe if "elements" in frame.value)
+def owners(page):
+    return next(frame.value for frame in page.dataframe if "allocations" in frame.value)
 
 
 def queries(page, source):
@@ -56,10 +56,12 @@ def memory(app, memory_store, memory_run):
 
 @pytest.fixture
 def largest(memory_store, memory_run):
-    """The id of the largest allocation of the top site, at the peak."""
+    """The id of the largest allocation of the top line of code, at the peak."""
     query = (
-        "SELECT arg_max(element_id, bytes) FROM "
-        "memory_allocations($1, 0, 'cuda:0', 'site', $2, 3485)"
+        "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 3485) "
+        "SELECT arg_max(allocation_id, held.bytes) FROM memory_allocations_at('moment') AS held "
+        "INNER JOIN memory_owners AS owner USING (run_id, allocation_id) "
+        "WHERE level = 'frame' AND name = $2"
     )
     with ingest.connect(memory_store) as connection:
         return str(connection.execute(query, [memory_run("train_ctx512"), TOP[0]]).fetchone()[0])
@@ -69,7 +71,7 @@ def test_the_peak_and_what_held_it_are_those_computed_elsewhere(memory):
     page = memory("train_ctx512")
     assert metrics(page)["Peak"] == formatting.size(PEAK) == "11.57 GiB"
     assert metrics(page)["Stranded at the end"] == formatting.size(1_051_377_152)
-    table = holders(page)
+    table = owners(page)
     known = table[~table["name"].str.startswith("(")]
     assert tuple(known[["name", "bytes"]].iloc[0]) == TOP
     assert table["bytes"].sum() == PEAK
@@ -78,8 +80,8 @@ def test_the_peak_and_what_held_it_are_those_computed_elsewhere(memory):
 def test_a_history_with_annotations(memory):
     page = memory("full_history_annotations")
     assert metrics(page)["Peak"] == formatting.size(1_783_664_516)
-    table = holders(page).set_index("name")
-    assert tuple(table.loc["client.py:176 reset_model", ["bytes", "elements"]]) == (
+    table = owners(page).set_index("name")
+    assert tuple(table.loc["client.py:176 reset_model", ["bytes", "allocations"]]) == (
         500_957_184,
         196,
     )
@@ -93,14 +95,14 @@ def test_no_more_than_a_few_thousand_rows_are_sent(memory, name):
 
 
 def test_zooming_asks_again(memory):
-    (whole,) = queries(memory("train_ctx512", axis="order"), "memory_bands")
+    (whole,) = queries(memory("train_ctx512", axis="order"), "memory_by_owner_over_time")
     page = memory("train_ctx512", axis="order", mfrom="3000", mto="4000")
-    (zoomed,) = queries(page, "memory_bands")
+    (zoomed,) = queries(page, "memory_by_owner_over_time")
     assert "'order', 0, 22331, " in whole
     assert "'order', 3000, 4000, " in zoomed
     assert "1,000 actions from 3,000 to 4,000" in texts(page)
     page.button(key=next(b.key for b in page.button if b.label == "All")).click().run()
-    assert queries(page, "memory_bands") == [whole]
+    assert queries(page, "memory_by_owner_over_time") == [whole]
 
 
 @pytest.mark.parametrize(("since", "until"), [("9", "9"), ("a", "5"), ("7", "3"), ("90000", "")])
@@ -114,21 +116,21 @@ def test_a_moment_changes_what_is_below(memory):
     page = memory("train_ctx512", at="22331")
     assert peak.subheader[1].value == "What held the memory at the peak"
     assert page.subheader[1].value == "What held the memory at the end"
-    assert holders(page)["bytes"].sum() == 6_829_260_804
+    assert owners(page)["bytes"].sum() == 6_829_260_804
     assert "**1,002.67 MiB** stranded" in texts(page)  # the snapshot's own blocks
     assert "Replayed" in texts(peak)
     assert "Replayed" not in texts(page)
     page.button(key=next(b.key for b in page.button if b.label == "Peak")).click().run()
-    assert holders(page)["bytes"].sum() == PEAK
+    assert owners(page)["bytes"].sum() == PEAK
 
 
 @pytest.mark.parametrize("at", ["x", "-2", "22332"])
 def test_a_moment_that_is_none_is_the_peak(memory, at):
-    assert holders(memory("train_ctx512", at=at))["bytes"].sum() == PEAK
+    assert owners(memory("train_ctx512", at=at))["bytes"].sum() == PEAK
 
 
-def test_a_holder_lists_its_allocations_and_one_its_stack(memory, largest):
-    page = memory("train_ctx512", holder=TOP[0], allocation=largest)
+def test_an_owner_lists_its_allocations_and_one_its_stack(memory, largest):
+    page = memory("train_ctx512", owner=TOP[0], allocation=largest)
     lived = next(frame.value for frame in page.dataframe if "lived" in frame.value)
     assert lived["bytes"].is_monotonic_decreasing
     assert lived["lived"].iloc[0] == "to the end"
@@ -139,8 +141,8 @@ def test_a_holder_lists_its_allocations_and_one_its_stack(memory, largest):
 
 def test_by_module_instead(memory):
     page = memory("train_ctx512", by="module")
-    assert "model.py forward" in set(holders(page)["name"])
-    assert page.segmented_control(key="by").options == ["site", "module"]
+    assert "model.py forward" in set(owners(page)["name"])
+    assert page.segmented_control(key="by").options == ["frame", "module"]
 
 
 def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
@@ -156,7 +158,7 @@ def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
 def test_memory_of_a_cpu_by_operator(memory):
     page = memory("flux_eager_full")
     assert "The memory of the CPU" in texts(page)
-    assert "aten::empty" in set(holders(page)["name"])
+    assert "aten::empty" in set(owners(page)["name"])
     assert "Memory by operator" in [tab.label for tab in page.tabs]
 
 
@@ -167,10 +169,18 @@ def test_without_addresses_there_is_a_curve_and_a_word(memory):
     assert metrics(page)["Peak"] == formatting.size(2_791_636_480)
 
 
+@pytest.mark.parametrize("device", ["cuda:0", "0"])
+def test_a_link_names_a_device_or_its_number(memory, device):
+    page = memory("v100_resnet50_workers0", memory=f"rank 0 {device}")
+    assert page.selectbox(key="memory").value == "rank 0 cuda:0"
+    page = memory("v100_resnet50_workers0", memory="rank 0 cpu")
+    assert page.selectbox(key="memory").value == "rank 0 cpu"
+
+
 def test_a_memory_timeline_has_categories_only(memory):
     page = memory("memory_timeline.raw")
     assert "categories only" in texts(page)
-    assert {"ACTIVATION", "PARAMETER"} <= set(holders(page)["name"])
+    assert {"ACTIVATION", "PARAMETER"} <= set(owners(page)["name"])
     assert metrics(page)["Peak"] == formatting.size(3_082_832_104)
 
 
@@ -183,12 +193,12 @@ def test_a_run_without_memory_says_how_to_record_it(memory):
 
 def test_two_runs_side_by_side(memory):
     page = memory("train_ctx512", "train_ctx128")
-    figures, sites = (f.value for f in page.dataframe if "change_bytes" in f.value)
+    figures, lines = (f.value for f in page.dataframe if "change_bytes" in f.value)
     assert list(figures["name"]) == ["peak", "peak reserved", "start", "end"]
     assert figures["base_bytes"].iloc[0] == PEAK
-    assert (sites["change_bytes"] == sites["other_bytes"] - sites["base_bytes"]).all()
-    assert sites["change_bytes"].abs().is_monotonic_decreasing
-    assert sites["change_bytes"].sum() == figures["change_bytes"].iloc[0]
+    assert (lines["change_bytes"] == lines["other_bytes"] - lines["base_bytes"]).all()
+    assert lines["change_bytes"].abs().is_monotonic_decreasing
+    assert lines["change_bytes"].sum() == figures["change_bytes"].iloc[0]
 
 
 def test_of_several_runs_two_are_chosen(memory, memory_run):
@@ -208,8 +218,8 @@ def test_out_of_memory_comes_first(app, store, tmp_path):
     assert formatting.literal(f"train.py:7 {HARMFUL[2]}") in error.value
     assert "1.37 GiB were in use and 648.00 MiB free, 524.00 MiB of it in one piece" in error.value
     assert "Out of memory" in [button.label for button in page.button]
-    leaks = next(frame.value for frame in page.dataframe if "grows" in frame.value)
-    assert leaks[["site", "bytes", "grows"]].values.tolist() == [
+    leaks = next(frame.value for frame in page.dataframe if "is_growing" in frame.value)
+    assert leaks[["user_frame", "bytes", "is_growing"]].values.tolist() == [
         [f"train.py:7 {HARMFUL[0]}", 400 * MIB, True]
     ]
 
@@ -217,33 +227,37 @@ def test_out_of_memory_comes_first(app, store, tmp_path):
 def test_every_query_shown_runs_in_the_console(memory, memory_store, largest):
     console = ingest.Console(memory_store)
     for runs in (["train_ctx512"], ["flux_eager_full"], ["train_ctx512", "train_ctx128"]):
-        page = memory(*runs, holder=TOP[0], allocation=largest)
-        shown = [code.value for code in page.code if code.value.startswith("SELECT")]
+        page = memory(*runs, owner=TOP[0], allocation=largest)
+        shown = [code.value for code in page.code if code.value.startswith(("SELECT", "WITH"))]
         assert len(shown) >= 4
         for query in shown:
             assert console.query(query).complete, query
 
 
 def test_segments_are_packed_without_overlap(memory_store, memory_run):
-    query = "FROM memory_map($1, 0, 'cuda:0', 22331, 600, 1200) ORDER BY segment, offset_bytes"
+    query = (
+        "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 22331) "
+        "FROM memory_map('moment', 600, 1200) ORDER BY segment_ordinal, offset_bytes"
+    )
     with ingest.connect(memory_store) as connection:
         frame = connection.execute(query, [memory_run("train_ctx512")]).df()
-    filled = frame.groupby("segment").agg({"bytes": "sum", "segment_bytes": "first"})
+    filled = frame.groupby("segment_ordinal").agg({"bytes": "sum", "segment_bytes": "first"})
     assert (filled["bytes"] == filled["segment_bytes"]).all()
-    after = frame.groupby("segment")["offset_bytes"].shift(-1)
+    after = frame.groupby("segment_ordinal")["offset_bytes"].shift(-1)
     ends = frame["offset_bytes"] + frame["bytes"]
     assert (ends[after.notna()] == after.dropna()).all()
-    places = packed(frame).sort_values(["row", "place"])
-    behind = places.groupby("row")["place"].shift(-1)
-    ends = places["place"] + places["segment_bytes"]
+    places = packed(frame).sort_values(["row", "offset"])
+    behind = places.groupby("row")["offset"].shift(-1)
+    ends = places["offset"] + places["segment_bytes"]
     assert (ends[behind.notna()] < behind.dropna()).all()
     assert places["row"].nunique() < 40
 
 
 def test_small_neighbours_are_put_together_by_state(memory_store, memory_run):
     query = (
+        "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 3485) "
         "SELECT state, sum(bytes)::BIGINT, sum(pieces)::BIGINT, count(*) "
-        "FROM memory_map($1, 0, 'cuda:0', 3485, 600, $2) GROUP BY state ORDER BY state"
+        "FROM memory_map('moment', 600, $2) GROUP BY state ORDER BY state"
     )
     run = memory_run("train_ctx512")
     with ingest.connect(memory_store) as connection:

@@ -22,8 +22,8 @@ def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
     (file,) = files.to_dict("records")
     assert (file["file"], file["status"]) == ("cut.json", "truncated")
     assert file["path"] == str(traces.directory / "cut.json")
-    assert (file["complete"], file["other"]) == (1, "2 flow starts")
-    assert "dropped" not in file  # as nothing was
+    assert (file["complete_events"], file["other_counts"]) == (1, "2 flow starts")
+    assert "dropped_counts" not in file  # as nothing was
 
 
 @pytest.mark.slow

@@ -46,4 +46,4 @@ def test_the_schema_browser_explains_columns(tab, address):
     tab.get_by_label("Schema").press("Enter")
     expect(tab.get_by_text("steps", exact=True)).to_have_count(0)  # the search has taken effect
     tab.get_by_text("kernels", exact=True).click()
-    expect(tab.get_by_text("of the launching call").first).to_be_visible()
+    expect(tab.get_by_text("the launching call").first).to_be_visible()

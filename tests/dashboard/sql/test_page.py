@@ -53,12 +53,18 @@ def test_values_are_shown_whole(app, shown_store):
     assert row["moment"] == "2026-01-01 01:02:03.123456"
 
 
-def test_the_schema_lists_tables_before_views_and_says_when_nothing_fits(app, shown_store):
+def test_the_schema_lists_starts_then_tables_then_views_and_says_when_nothing_fits(
+    app, shown_store
+):
     page = app(shown_store, "sql")
     listed = [entry.label for entry in page.expander]
-    tables = sorted(path.stem for path in next(shown_store.glob("runs/*")).glob("*.parquet"))
-    assert listed[: len(tables)] == tables
-    assert "op_ranking" in listed[len(tables) :]
+    starts = list(ingest.start_here())
+    stored = sorted(path.stem for path in next(shown_store.glob("runs/*")).glob("*.parquet"))
+    tables = [name for name in stored if name not in starts]
+    assert listed[: len(starts)] == starts
+    assert ingest.start_here()["op_ranking"] in texts(page)
+    assert listed[len(starts) : len(starts) + len(tables)] == tables
+    assert "leaf_op_ranking" in listed[len(starts) + len(tables) :]
     page.text_input(key="schema").set_value("no such word").run()
     assert not page.expander
     assert "clear the search" in texts(page)

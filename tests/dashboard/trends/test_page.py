@@ -66,7 +66,7 @@ def charted(page) -> list[int]:
 
 
 def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_named):
-    page = app(series.store.path, "trends", figure="wall")
+    page = app(series.store.path, "trends", metric="wall")
     assert metrics(page) == {
         "Runs": "11",
         "Series": "3",
@@ -78,7 +78,7 @@ def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_
     assert last.help.startswith(formatting.literal(run_named("flux8")))
     assert last.delta == "-1.2%"  # 800 against the median of 1000, 1000, 800, 810 and 790
     (changes,) = (frame.value for frame in page.dataframe)
-    assert changes[["run_id", "series", "figure", "medians_from_to"]].to_numpy().tolist() == [
+    assert changes[["run_id", "series", "metric", "medians_from_to"]].to_numpy().tolist() == [
         [run_named(f"flux{CHANGED}"), "flux, eager", "wall time", "1.00 ms → 800 µs"]
     ]
     assert changes["change_percent"].tolist() == [-20]
@@ -91,20 +91,20 @@ def test_filters_are_in_the_address(app, series):
         ({"tagged": "branch=main"}, "5"),
         ({"model": "flux", "tagged": "branch=dev"}, "5"),
     ):
-        assert metrics(app(series.store.path, "trends", figure="wall", **query))["Runs"] == runs
+        assert metrics(app(series.store.path, "trends", metric="wall", **query))["Runs"] == runs
     page = app(series.store.path, "trends", model="bert", mode="eager", tagged="branch=dev")
     assert "take a filter away" in texts(page)
 
 
 def test_a_chart_for_each_figure_and_no_more_than_a_browser_draws(app, series):
-    page = app(series.store.path, "trends", figure=["wall", "busy", "bubble"])
+    page = app(series.store.path, "trends", metric=["wall", "busy", "bubble"])
     assert len(page.get("vega_lite_chart")) == 3
     assert sum(charted(page)) < MARKS
-    assert page.multiselect(key="figure").value == ["wall", "busy", "bubble"]
+    assert page.multiselect(key="metric").value == ["wall", "busy", "bubble"]
 
 
 def test_a_run_is_set_against_the_one_before(app, series, run_named):
-    page = app(series.store.path, "trends", figure="wall", at=run_named(f"flux{CHANGED}"))
+    page = app(series.store.path, "trends", metric="wall", at=run_named(f"flux{CHANGED}"))
     (against,) = (m for m in page.metric if m.label == "wall time")
     assert (against.value, against.delta) == ("800 µs", "-20.0% against the run before")
     assert run_named(f"flux{CHANGED - 1}") in page.selectbox(key="against").options
@@ -121,14 +121,14 @@ def test_a_series_that_splits_by_device_says_so(app, traces):
     for device in ("H100", "H200"):
         file = traces.write([step], device, deviceProperties=[{"id": 0, "name": device}])
         traces.store.add(file, RunLabels(model="flux"))
-    page = app(traces.store.path, "trends", figure="wall")
+    page = app(traces.store.path, "trends", metric="wall")
     assert "**flux** ran on 2 devices: each is a series of its own" in texts(page)
 
 
 def test_no_figure_is_asked_for(app, series):
     page = app(series.store.path, "trends")
-    page.multiselect(key="figure").set_value([])
-    assert "Pick a figure" in texts(page.run())
+    page.multiselect(key="metric").set_value([])
+    assert "Pick a metric" in texts(page.run())
 
 
 def click_chart(tab: Page, across: float) -> None:
@@ -144,7 +144,7 @@ def click_chart(tab: Page, across: float) -> None:
 def test_a_click_opens_the_run_and_leads_to_the_comparison(
     tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
 ) -> None:
-    tab.goto(f"{serve(series.store.path)}/trends?figure=wall&model=flux")
+    tab.goto(f"{serve(series.store.path)}/trends?metric=wall&model=flux")
     click_chart(tab, 0.98)
     wait_for_query(tab, "at", run_named("flux8"))
     card = tab.locator(".st-key-trend-run")
@@ -160,7 +160,7 @@ def test_a_chosen_base_is_compared(
     tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
 ) -> None:
     at, base = run_named("flux8"), run_named("flux0")
-    link = f"{serve(series.store.path)}/trends?figure=wall&model=flux&at={at}&against={base}"
+    link = f"{serve(series.store.path)}/trends?metric=wall&model=flux&at={at}&against={base}"
     tab.goto(link)
     tab.get_by_role("link", name="Compare with this base").click()
     wait_for_query(tab, "other", at)

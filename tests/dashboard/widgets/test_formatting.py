@@ -93,7 +93,7 @@ def test_parameters_are_bound_to_run_and_literal_to_read():
     query = select(
         "name",
         "ranking",
-        {"run_id": ["a", "b"], "rank": 0, "device": None, "from_ns <": 5},
+        {"run_id": ["a", "b"], "rank": 0, "device": None, "start_ns <": 5},
         containing=("name", "it's $1"),
         order_by="name",
         limit=3,
@@ -105,7 +105,7 @@ def test_parameters_are_bound_to_run_and_literal_to_read():
         "WHERE run_id IN ('a', 'b')",
         "  AND rank = 0",
         "  AND device IS NULL",
-        "  AND from_ns < 5",
+        "  AND start_ns < 5",
         "  AND contains(lower(name), lower('it''s $1'))",
         "ORDER BY name",
         "LIMIT 3",

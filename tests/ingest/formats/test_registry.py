@@ -76,7 +76,8 @@ def test_a_format_is_recognised_loaded_listed_shown_and_removed(
     )
     connection = ingest.connect(store.path)
     assert connection.sql(
-        "SELECT kind, rank, events, complete, dropped, warnings, warning_codes FROM sources"
+        "SELECT kind, rank, events, complete_events, dropped_counts, warnings, warning_codes "
+        "FROM sources"
     ).fetchall() == [
         ("toy", 0, 3, 2, {"without an end": 1}, ["1 call without an end"], ["toy_call_broken"])
     ]

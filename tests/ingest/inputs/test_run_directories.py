@@ -114,7 +114,7 @@ def test_a_rank_describes_itself_beside_run_json(store: ingest.Store, tmp_path: 
     [of_rank, trace, *_] = store.add(run).sources
     assert (of_rank.kind, of_rank.status, of_rank.warnings) == ("run_json", "ok", [])
     assert (trace.kind, trace.rank) == ("kineto", 2)
-    [(meta,)] = ingest.connect(store.path).sql("SELECT meta FROM sources LIMIT 1").fetchall()
+    [(meta,)] = ingest.connect(store.path).sql("SELECT metadata FROM sources LIMIT 1").fetchall()
     assert json.loads(meta) == {"device_name": "GPU", "token": "[redacted]"}
 
 

@@ -25,7 +25,7 @@ def total(out: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("run", "peak", "after", "end", "reserved", "site"),
+    ("run", "peak", "after", "end", "reserved", "line"),
     [
         (
             "full_history_annotations",
@@ -46,7 +46,7 @@ def total(out: str) -> int:
     ],
 )
 def test_the_peak_and_what_held_it(
-    command: Command, run: str, peak: int, after: str, end: int, reserved: str, site: list[str]
+    command: Command, run: str, peak: int, after: str, end: int, reserved: str, line: list[str]
 ) -> None:
     shown = command("memory", run)
     assert shown.code == 0
@@ -56,12 +56,12 @@ def test_the_peak_and_what_held_it(
     assert f"; reserved {reserved}" in head
     assert total(shown.out) == peak
     assert "by line of code" in shown.out
-    assert site in [line.split() for line in shown.out.splitlines()]
+    assert line in [words.split() for words in shown.out.splitlines()]
     assert total(command("memory", run, "--at", "end").out) == end
 
 
 @pytest.mark.parametrize("at", ["peak", "end", "0.02"])
-@pytest.mark.parametrize("by", ["site", "module", "op", "category"])
+@pytest.mark.parametrize("by", ["frame", "module", "op", "category"])
 def test_the_rows_add_up(command: Command, by: str, at: str) -> None:
     for run in ("train_ctx512", "full_history_annotations"):
         out = command("memory", run, "--by", by, "--at", at, "--limit", 3).out
@@ -174,7 +174,7 @@ def test_names_cannot_write_to_the_terminal(
 ) -> None:
     bad = stack("\x1b[2Jhidden\u202e\n")
     store = add_snapshot([{"action": "alloc", "addr": 0, "size": MIB, "frames": bad}])
-    for by in ("site", "stack"):
+    for by in ("frame", "stack"):
         out = command("memory", "built", "--by", by, store=store).out
         assert r"\x1b[2Jhidden\u202e\n" in out
         assert "\x1b" not in out

@@ -80,8 +80,8 @@ def test_the_lines_are_those_of_torch(memory_store: Path, samples: Path, graph: 
                 wanted[re.sub(r"(?<=;)[A-Z]:\\[^;]*\\", "", name)] += int(held)
             rows = connection.execute(
                 """
-                SELECT array_to_string(path, ';'), sum(bytes)::BIGINT FROM memory_flames
-                WHERE run_id LIKE $1 || '-%' AND graph = $2 GROUP BY ALL
+                SELECT array_to_string(frames, ';'), sum(bytes)::BIGINT FROM memory_flames
+                WHERE run_id LIKE $1 || '-%' AND flame_graph = $2 GROUP BY ALL
                 """,
                 [path.stem, graph],
             ).fetchall()

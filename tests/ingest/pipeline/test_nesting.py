@@ -164,7 +164,7 @@ def test_ops_know_their_device_time_and_module(traces: Any) -> None:
         ]
     )
     rows = connection.sql(
-        "SELECT name, op_depth, self_ns, device_ns, self_device_ns, input_dims, sequence, module, "
+        "SELECT name, depth, self_ns, device_ns, self_device_ns, input_dims, sequence, module, "
         "step FROM ops ORDER BY start_ns"
     ).fetchall()
     assert rows == [

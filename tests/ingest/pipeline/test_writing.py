@@ -25,6 +25,6 @@ def test_events_written_slice_by_slice_are_the_same(
     at_once = ingest.connect(sampled.store(TWO_RANKS))
     expected, found = (each.sql(ROWS).fetchall() for each in (at_once, ingest.connect(store.path)))
 
-    complete = at_once.sql("SELECT sum(complete) FROM sources").fetchall()
+    complete = at_once.sql("SELECT sum(complete_events) FROM sources").fetchall()
     assert [(len(expected),)] == complete
     assert found == expected

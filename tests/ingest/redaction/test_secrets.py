@@ -140,9 +140,13 @@ def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Pa
     store = ingest.Store(sample_store)
     with ingest.connect(sample_store) as connection:
         assert connection.sql(
-            "SELECT count(*) FROM sources WHERE meta LIKE '%[redacted]%'"
+            "SELECT count(*) FROM sources WHERE metadata LIKE '%[redacted]%'"
         ).fetchall() > [(0,)]
-        for table, column in (("sources", "meta"), ("events", "args"), ("other_events", "event")):
+        for table, column in (
+            ("sources", "metadata"),
+            ("events", "args"),
+            ("other_events", "event"),
+        ):
             found = connection.execute(
                 f"SELECT count(*) FROM {table} WHERE contains({column}, $1)", [TOKEN]
             ).fetchall()

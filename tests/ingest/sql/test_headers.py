@@ -3,7 +3,9 @@
 import duckdb
 import pytest
 
-from ingest import sql
+from ingest import connect, sql
+from tests.samples import COMPILED, SNAPSHOTS, Samples
+from tests.stores import Stores
 
 
 @pytest.mark.parametrize("file", sql.of_kind("staged"), ids=lambda file: file.name)
@@ -14,3 +16,93 @@ def test_paths_are_named_by_columns_and_macros_that_exist(file: sql.SqlFile) -> 
         columns = {name for name, *_ in connection.execute(f"DESCRIBE {file.name}").fetchall()}
     assert file.paths.keys() <= columns
     assert set(file.paths.values()) <= macros
+
+
+Columns = dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def types(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Columns:
+    """The types of the columns of each table and view."""
+    store = stores.new(tmp_path_factory.mktemp("columns") / "store")
+    found: Columns = {}
+    with connect(store.path) as connection:
+        for name, column, kind in connection.execute(
+            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall():
+            found.setdefault(name, {})[column] = kind
+    return found
+
+
+def test_each_topic_has_a_title() -> None:
+    folders = {file.topic for file in sql.files().values()}
+    assert sorted(topic.name for topic in sql.TOPICS) == sorted(folders)
+
+
+def test_users_start_from_few_relations() -> None:
+    assert 10 <= len(sql.start_here()) <= 15
+    assert all(question.endswith("?") for question in sql.start_here().values())
+
+
+def test_parts_name_relations_that_exist() -> None:
+    names = {file.name for file in sql.relations()}
+    for file in sql.relations():
+        assert set(file.documentation.part_of) <= names, file.name
+        assert bool(file.documentation.part_of) == file.documentation.summary.startswith("Part of")
+
+
+def test_a_column_name_has_one_type(types: Columns) -> None:
+    """Columns `value` hold any setting, condition or metric."""
+    found: dict[str, set[str]] = {}
+    for columns in types.values():
+        for column, kind in columns.items():
+            found.setdefault(column, set()).add(kind)
+    assert [column for column, kinds in found.items() if len(kinds) > 1] == ["value"]
+
+
+def test_columns_of_booleans_begin_with_is(types: Columns) -> None:
+    for name, columns in types.items():
+        for column, kind in columns.items():
+            assert (kind == "BOOLEAN") == column.startswith("is_"), f"{name}.{column}"
+
+
+NUMBERS_OF_OTHERS = {"external_id", "graph_id"}  # as recorded; they lead to no row
+
+
+def test_a_header_says_what_each_key_refers_to(types: Columns) -> None:
+    references = sql.key_references()
+    known = {(found.relation, found.column) for found in references}
+    known |= {(found.target, found.target_column) for found in references}
+    for name, columns in types.items():
+        for column in columns:
+            if column.endswith("_id") and column not in {"run_id", "source_id"} | NUMBERS_OF_OTHERS:
+                assert (name, column) in known, f"{name}.{column}"
+
+
+def test_a_key_has_the_type_of_what_it_refers_to(types: Columns) -> None:
+    for found in sql.key_references():
+        if found.relation in types and found.target in types:
+            kind = types[found.relation][found.column].removesuffix("[]")
+            assert kind == types[found.target][found.target_column], found
+
+
+def test_keys_lead_to_rows(sampled: Samples, types: Columns) -> None:
+    """But for ordinals that stand for the time before the first action, or after the last."""
+    store = sampled.store("h100_owlv2", "v100_resnet50_workers0", COMPILED, *SNAPSHOTS)
+    with connect(store) as connection:
+        for found in sql.key_references():
+            if not {found.relation, found.target} <= types.keys():
+                continue
+            is_list = types[found.relation][found.column].endswith("[]")
+            key = f"unnest({found.column})" if is_list else found.column
+            beyond = "AND key NOT IN (-1, 9223372036854775807)" if "ordinal" in found.column else ""
+            lost = connection.execute(
+                f"""
+                FROM (SELECT run_id, {key} AS key FROM {found.relation})
+                ANTI JOIN (SELECT run_id, {found.target_column} AS key FROM {found.target})
+                    USING (run_id, key)
+                WHERE key IS NOT NULL {beyond}
+                LIMIT 3
+                """
+            ).fetchall()
+            assert not lost, f"{found}: {lost}"

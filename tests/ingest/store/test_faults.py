@@ -74,7 +74,7 @@ def assert_readable(store: Path, *prefix: object) -> None:
     *shown, rest = done.stdout.split("\f\n")
     assert (len(shown), rest) == (len(READING), "")
     assert all("kept" in text for text in shown)
-    rows = ingest.connect(store).sql("SELECT complete FROM sources WHERE run_id ^@ 'kept'")
+    rows = ingest.connect(store).sql("SELECT complete_events FROM sources WHERE run_id ^@ 'kept'")
     assert rows.fetchall() == [(2324,)]
 
 

@@ -131,7 +131,7 @@ def test_paths_with_odd_characters_are_read(samples: Path, tmp_path: Path) -> No
     shutil.copy(samples / "traces" / "cpu_only.json.gz", directory / "tr'ace \".json.gz")
     store = ingest.Store(tmp_path / "st'ore 名")
     store.add(directory)
-    rows = ingest.connect(store.path).sql("SELECT path, complete FROM sources").fetchall()
+    rows = ingest.connect(store.path).sql("SELECT path, complete_events FROM sources").fetchall()
     assert rows == [(str(directory / "tr'ace \".json.gz"), 16)]
 
 

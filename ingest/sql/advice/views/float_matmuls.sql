@@ -3,14 +3,16 @@
 -- types of inputs. Whether the device has tensor cores is not asked here.
 -- One row: an operator, on one device of one rank of a run.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
--- op         innermost cpu_op around the launch
--- calls      calls of it
--- kernels    compute kernels that these launched, with those that only prepare or collect
--- device_ns  time that these took, ns
--- kernel     the kernel that took the most of it
+-- run_id          the run
+-- rank            rank of the process
+-- device          number of the device
+-- op              innermost cpu_op around the launch
+-- calls           calls of it
+-- kernels         compute kernels that these launched, with those that only prepare or collect
+-- device_ns       time that these took, ns
+-- kernel          the kernel that took the most of it
+-- step_calls      of the calls, those in the median step
+-- step_device_ns  time that their kernels took, ns
 WITH
 matmuls AS (
     SELECT
@@ -20,6 +22,7 @@ matmuls AS (
         op.name AS op,
         op.event_id,
         kernel.name AS kernel,
+        kernel.is_median,
         kernel.inside_ns
     FROM measured_kernels AS kernel
     INNER JOIN ops AS op ON kernel.run_id = op.run_id AND kernel.op_id = op.event_id
@@ -43,7 +46,8 @@ calls AS (
         count(*) AS kernels,
         sum(inside_ns)::BIGINT AS device_ns,
         arg_max(kernel, inside_ns) AS kernel,
-        max(inside_ns) AS longest_ns
+        max(inside_ns) AS longest_ns,
+        bool_or(is_median) AS is_median
     FROM matmuls
     GROUP BY run_id, rank, device, op, event_id
     -- tensor cores, or AMD's matrix instructions, as cuBLAS, cuDNN, CUTLASS and Tensile name them
@@ -61,6 +65,8 @@ SELECT
     count(*) AS calls,
     sum(kernels)::BIGINT AS kernels,
     sum(device_ns)::BIGINT AS device_ns,
-    arg_max(kernel, longest_ns) AS kernel
+    arg_max(kernel, longest_ns) AS kernel,
+    count(*) FILTER (WHERE is_median) AS step_calls,
+    coalesce(sum(device_ns) FILTER (WHERE is_median), 0)::BIGINT AS step_device_ns
 FROM calls
 GROUP BY run_id, rank, device, op;

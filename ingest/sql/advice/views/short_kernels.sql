@@ -2,31 +2,59 @@
 -- name. Those of the measured steps and outside of graphs, as totals.
 -- One row: a kernel name on one device of one rank of a run.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
--- name       kernel name as recorded
--- calls      times that it took less than its launch
--- device_ns  time that these took, ns
--- idle_ns    idle time right before them, of cause `host` or `launch`, from the start of the
---            outermost operator that launched them, without one from the launch; ns
-WITH short_calls AS (
+-- run_id               the run
+-- rank                 rank of the process
+-- device               number of the device
+-- name                 kernel name as recorded
+-- calls                times that it took less than its launch
+-- device_ns            time that these took, ns
+-- launch_idle_ns       idle time of cause `launch` right before them, ns; in `advice` it counts in
+--                      `small_kernels`
+-- host_idle_ns         idle time of cause `host` right before them, from the start of the outermost
+--                      operator that launched them, without one from the launch, ns; in `advice` it
+--                      counts in `host_bound`
+-- step_calls           of the calls, those in the median step
+-- step_device_ns       time that these took, ns
+-- step_launch_idle_ns  idle time of cause `launch` right before these, ns
+-- step_host_idle_ns    the same of cause `host`, ns
+WITH
+short_calls AS (
     SELECT *
     FROM measured_kernels
-    WHERE kind = 'kernel' AND NOT graph_launch AND dur_ns < launch_dur_ns
+    WHERE kind = 'kernel' AND NOT is_graph_launch AND dur_ns < launch_dur_ns
+),
+
+calls AS (
+    SELECT
+        call.run_id,
+        call.rank,
+        call.device,
+        call.name,
+        call.is_median,
+        call.inside_ns,
+        gap.cause,
+        call.start_ns - greatest(gap.start_ns, coalesce(op.start_ns, call.launch_ns)) AS idle_ns
+    FROM short_calls AS call
+    LEFT JOIN
+        measured_bubbles AS gap
+        ON call.run_id = gap.run_id AND call.event_id = gap.after_kernel_id
+    LEFT JOIN ops AS op ON call.run_id = op.run_id AND call.top_op_id = op.event_id
 )
 
 SELECT
-    call.run_id,
-    call.rank,
-    call.device,
-    call.name,
+    run_id,
+    rank,
+    device,
+    name,
     count(*) AS calls,
-    sum(call.inside_ns)::BIGINT AS device_ns,
-    coalesce(sum(
-        call.start_ns - greatest(gap.start_ns, coalesce(op.start_ns, call.launch_ns))
-    ) FILTER (WHERE gap.cause IN ('host', 'launch')), 0)::BIGINT AS idle_ns
-FROM short_calls AS call
-LEFT JOIN measured_bubbles AS gap ON call.run_id = gap.run_id AND call.event_id = gap.after_id
-LEFT JOIN ops AS op ON call.run_id = op.run_id AND call.top_op_id = op.event_id
-GROUP BY call.run_id, call.rank, call.device, call.name;
+    sum(inside_ns)::BIGINT AS device_ns,
+    coalesce(sum(idle_ns) FILTER (WHERE cause = 'launch'), 0)::BIGINT AS launch_idle_ns,
+    coalesce(sum(idle_ns) FILTER (WHERE cause = 'host'), 0)::BIGINT AS host_idle_ns,
+    count(*) FILTER (WHERE is_median) AS step_calls,
+    coalesce(sum(inside_ns) FILTER (WHERE is_median), 0)::BIGINT AS step_device_ns,
+    coalesce(sum(idle_ns) FILTER (WHERE is_median AND cause = 'launch'), 0)::BIGINT
+        AS step_launch_idle_ns,
+    coalesce(sum(idle_ns) FILTER (WHERE is_median AND cause = 'host'), 0)::BIGINT
+        AS step_host_idle_ns
+FROM calls
+GROUP BY run_id, rank, device, name;

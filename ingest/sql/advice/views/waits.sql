@@ -10,6 +10,8 @@
 -- copy        the copy that it waited for; null when that was no copy
 -- bubbles     gaps that followed
 -- bubble_ns   time that the device idled in them, ns
+-- step_bubbles  of the gaps, those that the median step ended
+-- step_bubble_ns  time that the device idled in these, ns
 SELECT
     run_id,
     rank,
@@ -18,7 +20,9 @@ SELECT
     wait_frame,
     CASE WHEN starts_with(before_kernel, 'Memcpy') THEN before_kernel END AS copy,
     count(*) AS bubbles,
-    sum(dur_ns)::BIGINT AS bubble_ns
+    sum(dur_ns)::BIGINT AS bubble_ns,
+    count(*) FILTER (WHERE is_median) AS step_bubbles,
+    coalesce(sum(dur_ns) FILTER (WHERE is_median), 0)::BIGINT AS step_bubble_ns
 FROM measured_bubbles
 WHERE cause = 'sync'
 GROUP BY run_id, rank, device, wait, wait_frame, copy;

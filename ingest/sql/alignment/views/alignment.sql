@@ -1,24 +1,24 @@
--- Which work of one run stands against which of another:
--- `alignment(base, other, rank := NULL)`. Units are aligned by where they come from; every unit
--- of both sides is in exactly one group.
--- One row: a unit of `compared_units`.
+-- Which work of one run stands against which of another: `alignment(base, other, rank := NULL)`.
+-- Work items are aligned by where they come from; every work item of both sides is in exactly one
+-- group.
+-- One row: a work item of `compared_work_items`.
 --
--- side      base or other
--- unit_id   as in `compared_units`
--- group_id  the same for what stands against each other
--- evidence  provenance: torch's compile log names the operators that the kernel computes. source:
---           the same function of the user, in the same nn.Modules. shapes: the same name and
---           shapes. order: the same position in the order of execution, of a compiled function or
---           of the operators of a name. kernel: the same kernel, by itself or in a graph. fusion:
---           the fused kernel's name names the operator. name: the same name, no more. none: there
---           is nothing on the other side
+-- side          base or other
+-- work_item_id  the work item (`compared_work_items.work_item_id`)
+-- group_id      the same for what stands against each other
+-- evidence      provenance: torch's compile log names the operators that the kernel computes.
+--               source: the same function of the user, in the same nn.Modules. shapes: the same
+--               name and shapes. order: the same position in the order of execution, of a compiled
+--               function or of the operators of a name. kernel: the same kernel, by itself or in a
+--               graph. fusion: the fused kernel's name names the operator. name: the same name, no
+--               more. none: there is nothing on the other side
 CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
     WITH
     compared AS MATERIALIZED (
         SELECT
             *,
             regexp_matches(name, '^(\(graph\) )?(triton|cpp)_.*fused_') AS is_fused
-        FROM compared_units(base, other, rank := rank)
+        FROM compared_work_items(base, other, rank := rank)
     ),
 
     -- The side whose kernels do the work of several operators of the other: the compiled one. If
@@ -33,22 +33,23 @@ CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
         FROM compared
     ),
 
-    units AS MATERIALIZED (
-        SELECT compared.*, sides.steps, compared.side = coarse.side AS is_coarse
+    work_items AS MATERIALIZED (
+        SELECT compared.*, compared.side = coarse.side AS is_coarse
         FROM compared
-        INNER JOIN compared_runs(base, other, rank := rank) AS sides ON compared.side = sides.side
         CROSS JOIN coarse
     ),
 
-    -- The surest evidence first: each step aligns units that those before it left over.
+    -- The surest evidence first: each step aligns work items that those before it left over.
 
-    by_provenance AS MATERIALIZED (FROM provenance_groups('units', base, other)),
+    by_provenance AS MATERIALIZED (FROM provenance_groups('work_items', base, other)),
 
     unexplained AS MATERIALIZED (
-        SELECT units.*
-        FROM units
+        SELECT work_items.*
+        FROM work_items
         ANTI JOIN by_provenance
-            ON units.side = by_provenance.side AND units.unit_id = by_provenance.unit_id
+            ON
+                work_items.side = by_provenance.side
+                AND work_items.work_item_id = by_provenance.work_item_id
     ),
 
     ops_in_names AS MATERIALIZED (FROM fused_kernel_ops('unexplained')),
@@ -59,19 +60,19 @@ CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
         SELECT unexplained.*
         FROM unexplained
         INNER JOIN by_kind
-            ON unexplained.side = by_kind.side AND unexplained.unit_id = by_kind.unit_id
+            ON unexplained.side = by_kind.side AND unexplained.work_item_id = by_kind.work_item_id
         WHERE by_kind.evidence = 'none'
     ),
 
     by_fusion AS MATERIALIZED (FROM fusion_groups('left_over', 'ops_in_names'))
 
-    SELECT side, unit_id, group_id, evidence FROM by_provenance
+    SELECT side, work_item_id, group_id, evidence FROM by_provenance
     UNION ALL
     SELECT
         by_kind.side,
-        by_kind.unit_id,
+        by_kind.work_item_id,
         coalesce(by_fusion.group_id, by_kind.group_id) AS group_id,
         coalesce(by_fusion.evidence, by_kind.evidence) AS evidence
     FROM by_kind
     LEFT JOIN by_fusion
-        ON by_kind.side = by_fusion.side AND by_kind.unit_id = by_fusion.unit_id;
+        ON by_kind.side = by_fusion.side AND by_kind.work_item_id = by_fusion.work_item_id;

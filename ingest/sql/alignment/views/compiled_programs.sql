@@ -1,35 +1,38 @@
--- What compiled graphs executed of the user's program, call by call:
--- `compiled_programs(units, base, other)`, of a table like `compared_units` and its two runs.
+-- Part of `provenance_groups`: what compiled graphs executed of the user's program, call by call:
+-- `compiled_programs(work_items, base, other)`, of a table like `compared_work_items` and its two
+-- runs.
 -- One row: an operator of the program, of a known line, in a call of a compiled graph.
 --
 -- side             base or other
--- region_id        the call of the graph
+-- region_id        the call of the graph (`compiled_calls.region_id`)
 -- start_ns         Unix time at which the call's first kernel began, ns
--- position         place of the operator in the program
--- place            function that called it, as of the units; `torch` where that is torch's own, in
---                  which no unit is placed
--- op               operator, as `short_name` of the units
--- kernel_ordinals  kernel calls that compute a part of it
--- unit_id          the one under which it is counted; null where there is none
-CREATE MACRO compiled_programs(units, base, other) AS TABLE
+-- ordinal          place of the operator in the program
+-- short_frame      function that called it, as of the work items; `torch` where that is torch's
+--                  own, in which no work item is placed
+-- op               operator, as `short_name` of the work items
+-- kernel_ordinals  kernel calls that compute a part of it (`compiled_kernels.ordinal`)
+-- work_item_id     the work item under which it is counted (`compared_work_items.work_item_id`);
+--                  null where there is none
+CREATE MACRO compiled_programs(work_items, base, other) AS TABLE
     WITH
     calls AS MATERIALIZED (
         SELECT
             side,
             run_id,
-            unit_id,
+            work_item_id,
             region_id,
-            log_id,
+            log_source_id,
             compile_id,
-            graph,
+            graph_index,
             ordinal,
             min(start_ns) OVER (PARTITION BY side, region_id) AS start_ns
-        FROM query_table(units)
+        FROM query_table(work_items)
         WHERE region_id IS NOT NULL
     ),
 
     regions AS (
-        SELECT DISTINCT side, run_id, region_id, log_id, compile_id, graph, start_ns FROM calls
+        SELECT DISTINCT side, run_id, region_id, log_source_id, compile_id, graph_index, start_ns
+        FROM calls
     ),
 
     programs AS MATERIALIZED (
@@ -37,8 +40,8 @@ CREATE MACRO compiled_programs(units, base, other) AS TABLE
             regions.side,
             regions.region_id,
             regions.start_ns,
-            op.position,
-            op.file,
+            op.ordinal,
+            op.filename,
             op.line,
             op.function,
             op.short_name,
@@ -48,62 +51,62 @@ CREATE MACRO compiled_programs(units, base, other) AS TABLE
         INNER JOIN compiled_ops AS op
             ON
                 regions.run_id = op.run_id
-                AND regions.log_id = op.source_id
+                AND regions.log_source_id = op.source_id
                 AND regions.compile_id = op.compile_id
-                AND regions.graph = op.graph
+                AND regions.graph_index = op.graph_index
         WHERE op.run_id IN (base, other)
     ),
 
     functions AS (
         SELECT DISTINCT
-            place,
-            regexp_extract(place, '^(.*)\([0-9]+\): ', 1) AS file,
-            try_cast(regexp_extract(place, '\(([0-9]+)\): ', 1) AS INTEGER) AS first_line,
-            regexp_extract(place, '\([0-9]+\): (.*)$', 1) AS function
-        FROM query_table(units)
-        WHERE place IS NOT NULL
+            short_frame,
+            regexp_extract(short_frame, '^(.*)\([0-9]+\): ', 1) AS filename,
+            try_cast(regexp_extract(short_frame, '\(([0-9]+)\): ', 1) AS INTEGER) AS first_line,
+            regexp_extract(short_frame, '\([0-9]+\): (.*)$', 1) AS function
+        FROM query_table(work_items)
+        WHERE short_frame IS NOT NULL
     ),
 
     lines AS (
-        SELECT DISTINCT file, line, function FROM programs
+        SELECT DISTINCT filename, line, function FROM programs
     ),
 
     -- A line belongs to the function of that name that begins last before it.
     line_places AS (
         SELECT
-            lines.file,
+            lines.filename,
             lines.line,
             lines.function,
             if(
-                contains(lines.file, '/torch/'),
+                contains(lines.filename, '/torch/'),
                 'torch',
                 coalesce(
-                    arg_max(functions.place, functions.first_line),
-                    concat(regexp_extract(lines.file, '[^/]*$'), ': ', lines.function)
+                    arg_max(functions.short_frame, functions.first_line),
+                    concat(regexp_extract(lines.filename, '[^/]*$'), ': ', lines.function)
                 )
-            ) AS place
+            ) AS short_frame
         FROM lines
         LEFT JOIN functions
             ON
-                regexp_extract(lines.file, '[^/]*$') = functions.file
+                regexp_extract(lines.filename, '[^/]*$') = functions.filename
                 AND lines.function = functions.function
                 AND lines.line >= functions.first_line
-        GROUP BY lines.file, lines.line, lines.function
+        GROUP BY lines.filename, lines.line, lines.function
     )
 
     SELECT
         programs.side,
         programs.region_id,
         programs.start_ns,
-        programs.position,
-        line_places.place,
+        programs.ordinal,
+        line_places.short_frame,
         programs.short_name AS op,
         programs.kernel_ordinals,
-        calls.unit_id
+        calls.work_item_id
     FROM programs
     INNER JOIN line_places
         ON
-            programs.file = line_places.file
+            programs.filename = line_places.filename
             AND programs.line = line_places.line
             AND programs.function = line_places.function
     LEFT JOIN calls

@@ -1,27 +1,28 @@
 -- Part of `alignment`: operators and the fused kernels whose names list them:
--- `fusion_groups(units, ops_in_names)`, of the units that have no counterpart so far, and a table
--- like `fused_kernel_ops`. The operators of a name share the kernels that list it, in their order.
+-- `fusion_groups(work_items, ops_in_names)`, of the work items that have no counterpart so far, and
+-- a table like `fused_kernel_ops`. The operators of a name share the kernels that list it, in their
+-- order.
 -- One row: an operator that a fused kernel lists, or a fused kernel that has one.
 --
--- side      base or other
--- unit_id   the unit
--- group_id  the same for what stands against each other
--- evidence  fusion
-CREATE MACRO fusion_groups(units, ops_in_names) AS TABLE
+-- side          base or other
+-- work_item_id  the work item (`compared_work_items.work_item_id`)
+-- group_id      the same for what stands against each other
+-- evidence      fusion
+CREATE MACRO fusion_groups(work_items, ops_in_names) AS TABLE
     WITH
     numbered_ops AS (
         SELECT
             side,
-            unit_id,
+            work_item_id,
             short_name,
-            row_number() OVER (PARTITION BY short_name ORDER BY start_ns, unit_id) AS number,
+            row_number() OVER (PARTITION BY short_name ORDER BY start_ns, work_item_id) AS number,
             count(*) OVER (PARTITION BY short_name) AS ops
-        FROM query_table(units)
+        FROM query_table(work_items)
         WHERE NOT is_coarse
     ),
 
     listed_ops AS MATERIALIZED (
-        SELECT op.side, op.unit_id, listed.group_id
+        SELECT op.side, op.work_item_id, listed.group_id
         FROM numbered_ops AS op
         INNER JOIN query_table(ops_in_names) AS listed
             ON
@@ -29,10 +30,10 @@ CREATE MACRO fusion_groups(units, ops_in_names) AS TABLE
                 AND (op.number - 1) * listed.kernels // op.ops + 1 = listed.number
     )
 
-    SELECT side, unit_id, group_id, 'fusion' AS evidence FROM listed_ops
+    SELECT side, work_item_id, group_id, 'fusion' AS evidence FROM listed_ops
     UNION ALL
-    SELECT kernel.side, kernel.unit_id, fused.group_id, 'fusion' AS evidence
-    FROM query_table(units) AS kernel
-    INNER JOIN (SELECT DISTINCT unit_id, group_id FROM query_table(ops_in_names)) AS fused
-        ON kernel.unit_id = fused.unit_id
+    SELECT kernel.side, kernel.work_item_id, fused.group_id, 'fusion' AS evidence
+    FROM query_table(work_items) AS kernel
+    INNER JOIN (SELECT DISTINCT work_item_id, group_id FROM query_table(ops_in_names)) AS fused
+        ON kernel.work_item_id = fused.work_item_id
     WHERE kernel.is_coarse AND fused.group_id IN (SELECT group_id FROM listed_ops);

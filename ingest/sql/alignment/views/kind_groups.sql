@@ -1,20 +1,20 @@
--- Part of `alignment`: units by what they have in common with units of the other side:
--- `kind_groups(units, ops_in_names)`, of a table like `compared_units` and one like
+-- Part of `alignment`: work items by what they have in common with work items of the other side:
+-- `kind_groups(work_items, ops_in_names)`, of a table like `compared_work_items` and one like
 -- `fused_kernel_ops`.
--- One row: a unit.
+-- One row: a work item.
 --
--- side      base or other
--- unit_id   the unit
--- group_id  the same for what stands against each other
--- evidence  source, shapes, order, name, kernel or none, as in `alignment`
-CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
+-- side          base or other
+-- work_item_id  the work item (`compared_work_items.work_item_id`)
+-- group_id      the same for what stands against each other
+-- evidence      source, shapes, order, name, kernel or none, as in `alignment`
+CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
     WITH RECURSIVE
-    unit_kinds AS MATERIALIZED (
+    work_item_kinds AS MATERIALIZED (
         SELECT
             *,
-            hash(module, place, frame_order, name, input_dims, kernel) AS kind_id,
+            hash(module, short_frame, frame_ordinal, name, input_dims, kernel) AS kind_id,
             name = kernel OR name LIKE '(graph) %' AS is_kernel
-        FROM query_table(units)
+        FROM query_table(work_items)
     ),
 
     kinds AS MATERIALIZED (
@@ -22,8 +22,8 @@ CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
             side,
             kind_id,
             module,
-            place,
-            frame_order,
+            short_frame,
+            frame_ordinal,
             name,
             any_value(short_name) AS short_name,
             input_dims,
@@ -33,9 +33,9 @@ CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
                 AS is_in_names,
             row_number() OVER (PARTITION BY side, name ORDER BY min(start_ns), kind_id) AS number,
             count(*) OVER (PARTITION BY side, name) AS kinds_of_name
-        FROM unit_kinds
+        FROM work_item_kinds
         GROUP BY
-            side, kind_id, module, place, frame_order, name, input_dims, kernel, is_kernel
+            side, kind_id, module, short_frame, frame_ordinal, name, input_dims, kernel, is_kernel
     ),
 
     -- What a kind may have in common with one of the other side, level by level, the surest first.
@@ -44,8 +44,10 @@ CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
             side,
             kind_id,
             unnest([
-                if(place IS NOT NULL, hash(1, module, place, frame_order, name), NULL),
-                if(place IS NOT NULL, hash(2, place, name), NULL),
+                if(
+                    short_frame IS NOT NULL, hash(1, module, short_frame, frame_ordinal, name), NULL
+                ),
+                if(short_frame IS NOT NULL, hash(2, short_frame, name), NULL),
                 if(input_dims IS NOT NULL, hash(3, name, input_dims), NULL),
                 if(
                     input_dims IS NOT NULL AND kinds_of_name > 1,
@@ -90,19 +92,24 @@ CREATE MACRO kind_groups(units, ops_in_names) AS TABLE
     )
 
     SELECT
-        unit_kinds.side,
-        unit_kinds.unit_id,
+        work_item_kinds.side,
+        work_item_kinds.work_item_id,
         coalesce(
             levels.key,
-            hash(unit_kinds.side, unit_kinds.name, unit_kinds.module, unit_kinds.place)
+            hash(
+                work_item_kinds.side,
+                work_item_kinds.name,
+                work_item_kinds.module,
+                work_item_kinds.short_frame
+            )
         ) AS group_id,
         coalesce(
             ['source', 'source', 'shapes', 'order', 'name', 'kernel', 'name'][levels.level],
             'none'
         ) AS evidence
-    FROM unit_kinds
+    FROM work_item_kinds
     LEFT JOIN levels
         ON
-            unit_kinds.side = levels.side
-            AND unit_kinds.kind_id = levels.kind_id
+            work_item_kinds.side = levels.side
+            AND work_item_kinds.kind_id = levels.kind_id
             AND levels.is_found;

@@ -2,28 +2,30 @@
 -- NULL)`. Of each run the device counts that `compared_runs` names.
 -- One row: a step of one side; of a run without steps, its whole recording.
 --
--- side        base or other
--- run_id      the run
--- rank        rank of the process
--- device      number of the device; null where the run has none
--- measure     device or host, as in `compared_runs`
--- steps_from  how the steps were found, as in `steps`; run for a whole recording
--- number      place among the side's steps, in time, from 1
--- step        number of the step as in `steps`; null for a whole recording
--- start_ns    Unix time at which it began, ns
--- dur_ns      its length, ns
--- until_ns    Unix time of its end, or of the end of what it launched on the device if that is
---             later, ns
--- is_median   whether it is the side's step of median length, of two the shorter
+-- side         base or other
+-- run_id       the run
+-- rank         rank of the process
+-- device       number of the device; null where the run has none
+-- measure      device or host, as in `compared_runs`
+-- steps_from   how the steps were found, as in `steps`; run for a whole recording
+-- ordinal      place among the side's steps, in time, from 1
+-- step         number of the step (`steps.step`); null for a whole recording
+-- start_ns     Unix time at which it began, ns
+-- dur_ns       its length, ns
+-- work_end_ns  Unix time of its end, or of the end of what it launched on the device if that is
+--              later, ns
+-- is_median    whether it is the side's median step, as in `step_metrics`
 CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
     WITH found AS (
         SELECT
-            sides.*,
+            sides.* EXCLUDE (source_id, step),
             step.source_id,
             step.step,
+            step.is_median,
             step.start_ns,
             step.dur_ns,
-            if(sides.measure = 'device', step.until_ns, step.start_ns + step.dur_ns) AS until_ns
+            if(sides.measure = 'device', step.work_end_ns, step.start_ns + step.dur_ns)
+                AS work_end_ns
         FROM compared_runs(base, other, rank := rank) AS sides
         INNER JOIN step_metrics AS step
             ON
@@ -42,12 +44,11 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
         found.steps_from,
         row_number() OVER (
             PARTITION BY found.side ORDER BY found.start_ns, found.source_id
-        ) AS number,
+        ) AS ordinal,
         found.step,
         found.start_ns,
         found.dur_ns,
-        found.until_ns,
-        row_number() OVER (
-            PARTITION BY found.side ORDER BY found.dur_ns, found.start_ns, found.source_id
-        ) = (count(*) OVER (PARTITION BY found.side) + 1) // 2 AS is_median
+        found.work_end_ns,
+        -- Of several whole recordings the first.
+        found.is_median AND (found.step IS NOT NULL OR ordinal = 1) AS is_median
     FROM found;

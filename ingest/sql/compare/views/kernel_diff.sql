@@ -1,6 +1,6 @@
--- Two runs kernel by kernel: `kernel_diff(base, other, rank := NULL)`. Figures are per step; the
--- rows add up to the totals of both runs. Where the host is compared, its outermost operators take
--- the place of kernels.
+-- Two runs kernel by kernel: `kernel_diff(base, other, rank := NULL)`. Of each run its median step
+-- counts, or without steps the whole recording; the rows add up to the work in both. Where the host
+-- is compared, its outermost operators take the place of kernels.
 -- One row: a name of a kernel, copy or set.
 --
 -- name         the name
@@ -18,7 +18,7 @@ CREATE MACRO kernel_diff(base, other, rank := NULL) AS TABLE
         FROM compared_activities(base, other, rank := rank)
         UNION ALL
         SELECT side, name, NULL AS class, ns
-        FROM compared_units(base, other, rank := rank)
+        FROM compared_work_items(base, other, rank := rank)
         WHERE kernels IS NULL
     ),
 
@@ -28,33 +28,14 @@ CREATE MACRO kernel_diff(base, other, rank := NULL) AS TABLE
             any_value(work.class) AS class,
             count(*) FILTER (WHERE work.side = 'base') AS base_calls,
             count(*) FILTER (WHERE work.side = 'other') AS other_calls,
-            coalesce(sum(work.ns) FILTER (WHERE work.side = 'base'), 0) AS base_ns,
-            coalesce(sum(work.ns) FILTER (WHERE work.side = 'other'), 0) AS other_ns
+            coalesce(sum(work.ns) FILTER (WHERE work.side = 'base'), 0)::BIGINT AS base_ns,
+            coalesce(sum(work.ns) FILTER (WHERE work.side = 'other'), 0)::BIGINT AS other_ns
         FROM work
         GROUP BY work.name
-    ),
-
-    steps AS (
-        SELECT
-            max(steps) FILTER (WHERE side = 'base') AS base,
-            max(steps) FILTER (WHERE side = 'other') AS other
-        FROM compared_runs(base, other, rank := rank)
-    ),
-
-    per_step AS (
-        SELECT
-            sums.name,
-            sums.class,
-            sums.base_calls / steps.base AS base_calls,
-            sums.other_calls / steps.other AS other_calls,
-            sums.base_ns / steps.base AS base_ns,
-            sums.other_ns / steps.other AS other_ns
-        FROM sums
-        CROSS JOIN steps
     )
 
     SELECT
         *,
         other_ns - base_ns AS change_ns,
         percent_change(other_ns - base_ns, base_ns) AS percent
-    FROM per_step;
+    FROM sums;

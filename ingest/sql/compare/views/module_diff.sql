@@ -1,5 +1,6 @@
--- Two runs by nn.Module: `module_diff(base, other, rank := NULL)`. Figures are per step. The rows
--- add up to the totals of both runs; the `whole` figures hold those of the modules inside as well.
+-- Two runs by nn.Module: `module_diff(base, other, rank := NULL)`. Of each run its median step
+-- counts, or without steps the whole recording. The rows add up to the work in both; the `whole`
+-- columns hold that of the modules inside as well.
 -- One row: a module, by the classes of the modules around it.
 --
 -- module             path of modules, outermost first, without their numbers; empty for what is in
@@ -21,10 +22,10 @@ CREATE MACRO module_diff(base, other, rank := NULL) AS TABLE
     own AS (
         SELECT
             coalesce(module, '') AS module,
-            sum(base_calls) AS base_calls,
-            sum(other_calls) AS other_calls,
-            sum(base_ns) AS base_ns,
-            sum(other_ns) AS other_ns
+            sum(base_calls)::BIGINT AS base_calls,
+            sum(other_calls)::BIGINT AS other_calls,
+            sum(base_ns)::BIGINT AS base_ns,
+            sum(other_ns)::BIGINT AS other_ns
         FROM op_diff(base, other, rank := rank)
         GROUP BY coalesce(module, '')
     ),
@@ -42,14 +43,14 @@ CREATE MACRO module_diff(base, other, rank := NULL) AS TABLE
     sums AS (
         SELECT
             around AS module,
-            coalesce(sum(base_calls) FILTER (WHERE module = around), 0) AS base_calls,
-            coalesce(sum(other_calls) FILTER (WHERE module = around), 0) AS other_calls,
-            coalesce(sum(base_ns) FILTER (WHERE module = around), 0) AS base_ns,
-            coalesce(sum(other_ns) FILTER (WHERE module = around), 0) AS other_ns,
-            sum(base_calls) AS whole_base_calls,
-            sum(other_calls) AS whole_other_calls,
-            sum(base_ns) AS whole_base_ns,
-            sum(other_ns) AS whole_other_ns
+            coalesce(sum(base_calls) FILTER (WHERE module = around), 0)::BIGINT AS base_calls,
+            coalesce(sum(other_calls) FILTER (WHERE module = around), 0)::BIGINT AS other_calls,
+            coalesce(sum(base_ns) FILTER (WHERE module = around), 0)::BIGINT AS base_ns,
+            coalesce(sum(other_ns) FILTER (WHERE module = around), 0)::BIGINT AS other_ns,
+            sum(base_calls)::BIGINT AS whole_base_calls,
+            sum(other_calls)::BIGINT AS whole_other_calls,
+            sum(base_ns)::BIGINT AS whole_base_ns,
+            sum(other_ns)::BIGINT AS whole_other_ns
         FROM inside
         GROUP BY around
     )

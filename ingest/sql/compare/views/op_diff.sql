@@ -1,8 +1,9 @@
 -- What the operators of two runs took, aligned by where they come from:
--- `op_diff(base, other, rank := NULL)`. Figures are per step. The rows add up to the totals of
--- both runs.
+-- `op_diff(base, other, rank := NULL)`. Of each run its median step counts, or without steps the
+-- whole recording. The rows add up to the work in both.
 -- One row: operators or kernels of one run that stand against those of the other, or against
 -- nothing.
+-- Start here: Which operators and kernels became faster or slower?
 --
 -- status          fused: a compiled kernel stands against several operators; only_base, only_other:
 --                 nothing on the other side; more_calls, fewer_calls: it was called more or less
@@ -10,7 +11,7 @@
 -- name            what it is: the fused kernel, else the operator
 -- module          nn.Modules around it, outermost first, without their numbers; what they have in
 --                 common where there are several
--- source          function of the user's program; null where it is unknown, or there are several
+-- host_frame      function of the user's program; null where it is unknown, or there are several
 -- evidence        what the alignment rests on, as in `alignment`
 -- class           compute, communication or copy; null on the host
 -- base_ops        operators of the first run: name, source, shapes, calls, ns and evidence of each;
@@ -32,43 +33,36 @@
 -- of_time_ns      of that, what the time per call causes; null as of_calls_ns
 -- percent         change, of the first; null where that is 0
 -- row_id          names the row among those of these two runs
--- group_ids       groups of `alignment` whose units are in it
+-- group_ids       groups of `alignment` whose work items are in it
 CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
     WITH
-    steps AS (
-        SELECT
-            max(steps) FILTER (WHERE side = 'base') AS base_steps,
-            max(steps) FILTER (WHERE side = 'other') AS other_steps
-        FROM compared_runs(base, other, rank := rank)
-    ),
-
     kinds AS MATERIALIZED (
         SELECT
             aligned.group_id,
-            units.side,
-            units.name,
-            units.frame,
-            units.input_dims,
-            units.module,
+            work_items.side,
+            work_items.name,
+            work_items.host_frame,
+            work_items.input_dims,
+            work_items.module,
             -- Of a group that provenance holds together, some may have joined it by their order.
             aligned.evidence,
             bool_or(aligned.evidence = 'provenance') AS has_provenance,
-            arg_max(units.class, (units.ns, units.class)) AS class,
-            min(units.start_ns) AS start_ns,
+            arg_max(work_items.class, (work_items.ns, work_items.class)) AS class,
+            min(work_items.start_ns) AS start_ns,
             count(*) AS calls,
-            sum(units.ns)::BIGINT AS ns,
-            sum(units.kernels)::BIGINT AS kernels,
-            sum(units.launches)::BIGINT AS launches
-        FROM compared_units(base, other, rank := rank) AS units
+            sum(work_items.ns)::BIGINT AS ns,
+            sum(work_items.kernels)::BIGINT AS kernels,
+            sum(work_items.launches)::BIGINT AS launches
+        FROM compared_work_items(base, other, rank := rank) AS work_items
         INNER JOIN alignment(base, other, rank := rank) AS aligned
-            ON units.side = aligned.side AND units.unit_id = aligned.unit_id
+            ON work_items.side = aligned.side AND work_items.work_item_id = aligned.work_item_id
         GROUP BY
             aligned.group_id,
-            units.side,
-            units.name,
-            units.frame,
-            units.input_dims,
-            units.module,
+            work_items.side,
+            work_items.name,
+            work_items.host_frame,
+            work_items.input_dims,
+            work_items.module,
             aligned.evidence
     ),
 
@@ -79,7 +73,7 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             CASE
                 WHEN bool_or(has_provenance)
                     THEN hash(
-                        list_sort(list_distinct(list(struct_pack(side, name, frame, module))))
+                        list_sort(list_distinct(list(struct_pack(side, name, host_frame, module))))
                     )
                 ELSE group_id
             END AS row_id
@@ -98,7 +92,7 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             alike.row_id,
             kinds.side,
             kinds.name,
-            kinds.frame,
+            kinds.host_frame,
             kinds.input_dims,
             kinds.module,
             kinds.evidence,
@@ -108,16 +102,14 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             sum(kinds.calls)::BIGINT AS calls,
             sum(kinds.ns)::BIGINT AS ns,
             sum(kinds.kernels)::BIGINT AS kernels,
-            sum(kinds.launches)::BIGINT AS launches,
-            any_value(if(kinds.side = 'base', base_steps, other_steps)) AS steps
+            sum(kinds.launches)::BIGINT AS launches
         FROM kinds
         INNER JOIN alike ON kinds.group_id = alike.group_id
-        CROSS JOIN steps
         GROUP BY
             alike.row_id,
             kinds.side,
             kinds.name,
-            kinds.frame,
+            kinds.host_frame,
             kinds.input_dims,
             kinds.module,
             kinds.evidence
@@ -146,39 +138,40 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             string_split(min(module) FILTER (WHERE is_finer), '/') AS first_modules,
             string_split(max(module) FILTER (WHERE is_finer), '/') AS last_modules,
             CASE
-                WHEN min(frame) FILTER (WHERE is_finer) = max(frame) FILTER (WHERE is_finer)
-                    THEN min(frame) FILTER (WHERE is_finer)
-            END AS source,
+                WHEN
+                    min(host_frame) FILTER (WHERE is_finer)
+                    = max(host_frame) FILTER (WHERE is_finer)
+                    THEN min(host_frame) FILTER (WHERE is_finer)
+            END AS host_frame,
             arg_max(name, (ns, name)) FILTER (WHERE side = 'base') AS base_name,
             arg_max(name, (ns, name)) FILTER (WHERE side = 'other') AS other_name,
             list(
                 struct_pack(
-                    name, source := frame, shapes := input_dims,
-                    calls := calls / steps, ns := ns / steps, evidence
+                    name, host_frame := host_frame, shapes := input_dims,
+                    calls := calls, ns := ns, evidence
                 )
-                ORDER BY start_ns, name, input_dims, frame, evidence
+                ORDER BY start_ns, name, input_dims, host_frame, evidence
             ) FILTER (WHERE side = 'base') AS base_ops,
             list(
                 struct_pack(
-                    name, source := frame, shapes := input_dims,
-                    calls := calls / steps, ns := ns / steps, evidence
+                    name, host_frame := host_frame, shapes := input_dims,
+                    calls := calls, ns := ns, evidence
                 )
-                ORDER BY start_ns, name, input_dims, frame, evidence
+                ORDER BY start_ns, name, input_dims, host_frame, evidence
             ) FILTER (WHERE side = 'other') AS other_ops,
-            sum(calls) FILTER (WHERE side = 'base' AND evidence <> 'order')
-            / any_value(base_steps) AS base_sure_calls,
-            sum(calls) FILTER (WHERE side = 'other' AND evidence <> 'order')
-            / any_value(other_steps) AS other_sure_calls,
-            sum(calls) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_calls,
-            sum(calls) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_calls,
-            sum(kernels) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_kernels,
-            sum(kernels) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_kernels,
-            sum(launches) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_launches,
-            sum(launches) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_launches,
-            sum(ns) FILTER (WHERE side = 'base') / any_value(base_steps) AS base_ns,
-            sum(ns) FILTER (WHERE side = 'other') / any_value(other_steps) AS other_ns
+            (sum(calls) FILTER (WHERE side = 'base' AND evidence <> 'order'))::BIGINT
+                AS base_sure_calls,
+            (sum(calls) FILTER (WHERE side = 'other' AND evidence <> 'order'))::BIGINT
+                AS other_sure_calls,
+            (sum(calls) FILTER (WHERE side = 'base'))::BIGINT AS base_calls,
+            (sum(calls) FILTER (WHERE side = 'other'))::BIGINT AS other_calls,
+            (sum(kernels) FILTER (WHERE side = 'base'))::BIGINT AS base_kernels,
+            (sum(kernels) FILTER (WHERE side = 'other'))::BIGINT AS other_kernels,
+            (sum(launches) FILTER (WHERE side = 'base'))::BIGINT AS base_launches,
+            (sum(launches) FILTER (WHERE side = 'other'))::BIGINT AS other_launches,
+            (sum(ns) FILTER (WHERE side = 'base'))::BIGINT AS base_ns,
+            (sum(ns) FILTER (WHERE side = 'other'))::BIGINT AS other_ns
         FROM placed
-        CROSS JOIN steps
         GROUP BY row_id
     )
 
@@ -203,7 +196,7 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             first_modules[depth] FOR depth IN range(1, len(first_modules) + 1)
             IF first_modules[:depth] = last_modules[:depth]
         ], '/') AS module,
-        source,
+        host_frame,
         evidence,
         class,
         base_ops,

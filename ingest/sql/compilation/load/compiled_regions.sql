@@ -7,7 +7,7 @@ SELECT
     lane,
     start_ns,
     end_ns,
-    start_ns AS place,
+    start_ns AS nesting_order,
     regexp_extract(name, '^Torch-Compiled Region: (\S+)', 1) AS compile_id
 FROM complete
 WHERE category IN ('cpu_op', 'user_annotation') AND starts_with(name, 'Torch-Compiled Region: ');

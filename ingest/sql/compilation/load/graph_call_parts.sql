@@ -20,7 +20,7 @@ launched AS (
     SELECT kernels.event_id, kernels.op_id, kernels.name, launches.lane, launches.launch_ns
     FROM kernels
     INNER JOIN launches ON kernels.event_id = launches.event_id
-    WHERE kernels.kind = 'kernel' AND NOT kernels.graph_launch
+    WHERE kernels.kind = 'kernel' AND NOT kernels.is_graph_launch
 ),
 
 bare AS (

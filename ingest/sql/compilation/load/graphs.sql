@@ -1,12 +1,12 @@
--- Graphs whose generated code was used: of the attempts at a compilation, the last one.
+-- Graphs whose compiled code was used: of the attempts at a compilation, the last one.
 -- One row: a graph. A backward graph has no program of its own; its ops are the forward graph's.
 -- Materialised: several relations read it.
 WITH
 used AS (
     SELECT
         staged_graphs.*,
-        (source_id, graph_id) IN (
-            SELECT (source_id, graph_id) FROM staged_nodes WHERE stage = 'program'
+        (source_id, compiled_graph_id) IN (
+            SELECT (source_id, compiled_graph_id) FROM staged_nodes WHERE stage = 'program'
         ) AS has_program
     FROM staged_graphs
     WHERE NOT EXISTS (
@@ -22,13 +22,13 @@ used AS (
 SELECT
     used.source_id,
     sources.rank,
-    used.graph_id,
+    used.compiled_graph_id,
     used.compile_id,
-    (row_number() OVER so_far - 1)::INTEGER AS graph,
+    (row_number() OVER so_far - 1)::INTEGER AS graph_index,
     used.key,
     used.aot_id,
     used.has_origins,
-    max(CASE WHEN used.has_program THEN used.graph_id END) OVER so_far AS program_id
+    max(CASE WHEN used.has_program THEN used.compiled_graph_id END) OVER so_far AS program_id
 FROM used
 INNER JOIN staged_sources AS sources USING (source_id)
 WINDOW so_far AS (PARTITION BY used.source_id, used.compile_id ORDER BY used.ordinal);

@@ -4,37 +4,37 @@
 -- Materialised: several relations read it.
 WITH
 computed AS (
-    SELECT source_id, graph_id, ordinal, kernel, unnest(aten_nodes) AS aten_node
+    SELECT source_id, compiled_graph_id, ordinal, kernel, unnest(aten_nodes) AS aten_node
     FROM staged_kernel_calls
 ),
 
 origins AS (
-    SELECT source_id, graph_id, aten_node, unnest(nodes) AS node FROM staged_origins
+    SELECT source_id, compiled_graph_id, aten_node, unnest(nodes) AS node FROM staged_origins
 )
 
 SELECT
     computed.source_id,
-    computed.graph_id,
-    computed.ordinal,
+    computed.compiled_graph_id,
+    computed.ordinal AS kernel_ordinal,
     computed.aten_node,
-    program.graph_id AS program_id,
-    program.position,
+    program.compiled_graph_id AS program_id,
+    program.ordinal AS node_ordinal,
     program.node,
     program.target AS op,
     contains(computed.kernel, '.') AND dispatched(lowered.target) = dispatched(computed.kernel)
         AS calls_itself
 FROM computed
-INNER JOIN graphs USING (source_id, graph_id)
-INNER JOIN origins USING (source_id, graph_id, aten_node)
+INNER JOIN graphs USING (source_id, compiled_graph_id)
+INNER JOIN origins USING (source_id, compiled_graph_id, aten_node)
 INNER JOIN staged_nodes AS program
     ON
         graphs.source_id = program.source_id
-        AND graphs.program_id = program.graph_id
+        AND graphs.program_id = program.compiled_graph_id
         AND program.stage = 'program'
         AND origins.node = program.node
 LEFT JOIN staged_nodes AS lowered
     ON
         computed.source_id = lowered.source_id
-        AND computed.graph_id = lowered.graph_id
+        AND computed.compiled_graph_id = lowered.compiled_graph_id
         AND lowered.stage = 'aten'
         AND computed.aten_node = lowered.node;

@@ -37,8 +37,8 @@ SELECT
     logged.compile_id,
     'log' AS evidence,
     logged.m ->> 'co_name' AS function,
-    logged.m ->> 'co_filename' AS file,
-    try_cast(logged.m ->> 'co_firstlineno' AS INTEGER) AS line,
+    logged.m ->> 'co_filename' AS filename,
+    try_cast(logged.m ->> 'co_firstlineno' AS BIGINT) AS line,
     coalesce(logged.start_ns, logged.said_start_ns) AS start_ns,
     coalesce(logged.dur_ns, logged.said_dur_ns) AS dur_ns,
     coalesce(

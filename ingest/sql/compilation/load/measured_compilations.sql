@@ -9,10 +9,10 @@ WITH ranks AS (
 
 SELECT
     ranks.rank,
-    count(*) FILTER (WHERE known.in_measured_step) AS compilations,
-    count(*) FILTER (WHERE known.in_measured_step AND known.recompile) AS recompiles,
-    coalesce(sum(known.dur_ns) FILTER (WHERE known.in_measured_step), 0)::BIGINT AS compile_ns
+    count(*) FILTER (WHERE known.is_in_measured_step) AS compilations,
+    count(*) FILTER (WHERE known.is_in_measured_step AND known.is_recompile) AS recompiles,
+    coalesce(sum(known.dur_ns) FILTER (WHERE known.is_in_measured_step), 0)::BIGINT AS compile_ns
 FROM ranks
 LEFT JOIN compilations AS known ON ranks.rank = known.rank
 GROUP BY ranks.rank
-HAVING count(*) FILTER (WHERE known.rank IS NOT NULL AND known.in_measured_step IS NULL) = 0;
+HAVING count(*) FILTER (WHERE known.rank IS NOT NULL AND known.is_in_measured_step IS NULL) = 0;

@@ -11,7 +11,7 @@ noted AS (
 ),
 
 around AS (
-    SELECT lane, from_ns AS start_ns, arg_max(compile_id, place) AS compile_id
+    SELECT lane, from_ns AS start_ns, arg_max(compile_id, nesting_order) AS compile_id
     FROM overlapping('compiled_regions', 'compile_moments')
     GROUP BY lane, from_ns
 ),
@@ -31,7 +31,7 @@ followed AS (
         next.compile_id,
         row_number() OVER (
             PARTITION BY next.lane, next.start_ns ORDER BY stretches.end_ns DESC
-        ) AS place
+        ) AS ordinal
     FROM stretches
     ASOF INNER JOIN compiled_regions AS next
         ON stretches.lane = next.lane AND stretches.end_ns <= next.start_ns
@@ -50,7 +50,7 @@ SELECT
         ELSE around.compile_id
     END AS compile_id
 FROM stretches
-LEFT JOIN followed ON stretches.event_id = followed.event_id AND followed.place = 1
+LEFT JOIN followed ON stretches.event_id = followed.event_id AND followed.ordinal = 1
 LEFT JOIN around
     ON stretches.lane = around.lane AND stretches.start_ns = around.start_ns
 ASOF LEFT JOIN noted

@@ -3,7 +3,7 @@
 -- Paths: body (text_without_places), stack (text_without_places)
 CREATE TABLE staged_compile_records (
     source_id INTEGER,
-    ordinal INTEGER,
+    ordinal BIGINT,
     compile_id VARCHAR,
     attempt INTEGER,
     what VARCHAR,

@@ -1,9 +1,9 @@
--- Graphs that torch.compile generated code for, as a compile log records them.
+-- Graphs that torch.compile compiled code for, as a compile log records them.
 -- One row: a graph.
 CREATE TABLE staged_graphs (
     source_id INTEGER,
-    graph_id INTEGER,
-    ordinal INTEGER,
+    compiled_graph_id INTEGER,
+    ordinal BIGINT,
     compile_id VARCHAR,
     attempt INTEGER,
     key VARCHAR,

@@ -1,16 +1,16 @@
 -- Nodes of the graphs: of the user's program (stage `program`), and as they were lowered (`aten`).
 -- One row: a node.
--- Paths: file (without_place), code (text_without_places)
+-- Paths: filename (without_place), code (text_without_places)
 CREATE TABLE staged_nodes (
     source_id INTEGER,
-    graph_id INTEGER,
+    compiled_graph_id INTEGER,
     stage VARCHAR,
-    position INTEGER,
+    ordinal BIGINT,
     node VARCHAR,
     target VARCHAR,
     shape VARCHAR,
-    file VARCHAR,
-    line INTEGER,
+    filename VARCHAR,
+    line BIGINT,
     function VARCHAR,
     code VARCHAR
 );

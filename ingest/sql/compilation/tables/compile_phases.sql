@@ -4,7 +4,8 @@
 -- run_id      the run
 -- source_id   the compile log, or the trace where the rank has no log
 -- rank        rank of the process
--- compile_id  the compilation, e.g. `0/1`; null for what other threads did meanwhile
+-- compile_id  the compilation (`compilations.compile_id`), e.g. `0/1`; null for what other threads
+--             did meanwhile
 -- phase       name of the phase, as torch names it
 -- start_ns    Unix time, ns
 -- dur_ns      length, ns

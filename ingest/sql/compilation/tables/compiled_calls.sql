@@ -5,16 +5,16 @@
 -- Only where it is certain: one graph alone fits the call by its key, by the compilation that the
 -- region around it names, and by the names of all it called, in their order.
 --
--- run_id      the run
--- source_id   the trace
--- rank        rank of the process
--- event_id    the cpu_op, in `ops`; null where the trace has none
--- kernel_id   the kernel, in `kernels`, where the trace has no cpu_op for it
--- log_id      the compile log, a `source_id`
--- compile_id  the compilation, e.g. `0/1`
--- graph       number of the graph in the compilation
--- ordinal     the kernel call in `compiled_kernels`
--- region_id   `event_id` of the call of the graph, `## Call CompiledFxGraph`
+-- run_id         the run
+-- source_id      the trace
+-- rank           rank of the process
+-- event_id       the cpu_op (`ops.event_id`); null where the trace has none
+-- kernel_id      the kernel (`kernels.event_id`), where the trace has no cpu_op for it
+-- log_source_id  the compile log (`sources.source_id`)
+-- compile_id     the compilation (`compilations.compile_id`), e.g. `0/1`
+-- graph_index    number of the graph in the compilation
+-- ordinal        the kernel call (`compiled_kernels.ordinal`)
+-- region_id      the call of the graph, `## Call CompiledFxGraph` (`events.event_id`)
 WITH
 codes AS (
     SELECT
@@ -25,12 +25,12 @@ codes AS (
     INNER JOIN (
         SELECT
             source_id,
-            graph_id,
+            compiled_graph_id,
             list(ordinal ORDER BY ordinal) AS ordinals,
             list(dispatched(kernel) ORDER BY ordinal) AS called
         FROM staged_kernel_calls
-        GROUP BY source_id, graph_id
-    ) AS calls USING (source_id, graph_id)
+        GROUP BY source_id, compiled_graph_id
+    ) AS calls USING (source_id, compiled_graph_id)
 ),
 
 done AS (
@@ -44,7 +44,7 @@ done AS (
 ),
 
 around AS (
-    SELECT lane, from_ns AS start_ns, arg_max(compile_id, place) AS compile_id
+    SELECT lane, from_ns AS start_ns, arg_max(compile_id, nesting_order) AS compile_id
     FROM overlapping('compiled_regions', 'graph_call_moments')
     GROUP BY lane, from_ns
 ),
@@ -56,9 +56,9 @@ matched AS (
         graph_calls.region_id,
         done.event_ids,
         done.kernel_ids,
-        codes.source_id AS log_id,
+        codes.source_id AS log_source_id,
         codes.compile_id,
-        codes.graph,
+        codes.graph_index,
         codes.ordinals
     FROM graph_calls
     INNER JOIN done USING (region_id)
@@ -76,9 +76,9 @@ SELECT
     rank,
     unnest(event_ids) AS event_id,
     unnest(kernel_ids) AS kernel_id,
-    log_id,
+    log_source_id,
     compile_id,
-    graph,
+    graph_index,
     unnest(ordinals) AS ordinal,
     region_id
 FROM matched;

@@ -2,64 +2,67 @@
 -- One row: a kernel call of a graph's code.
 -- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
--- run_id      the run
--- source_id   the compile log
--- rank        rank of the process
--- compile_id  the compilation, e.g. `0/1`
--- graph       number of the graph in the compilation, from 0; a backward graph follows its forward
--- ordinal     place of the call in the code, from 1
--- kernel      its name without the ordinal: `triton_poi_fused_add_3`, `extern_kernels.addmm`
--- kind        fused (generated) or extern (a library's)
--- aten_nodes  nodes of the lowered graph that it computes; empty where the log has no provenance
--- aten_ops    what each of them calls, in the same order, e.g. aten.addmm.default
--- nodes       nodes of the user's program that those come of, in the program's order
--- ops         what each of them calls, in the same order, e.g. torch.nn.functional.silu
--- stacks      Python stacks of the lines that it comes from, as logged, outermost frame first
+-- run_id       the run
+-- source_id    the compile log
+-- rank         rank of the process
+-- compile_id   the compilation (`compilations.compile_id`), e.g. `0/1`
+-- graph_index  number of the graph in the compilation, from 0; a backward graph follows its forward
+-- ordinal      place of the call in the code, from 1
+-- kernel       its name without the ordinal: `triton_poi_fused_add_3`, `extern_kernels.addmm`
+-- kind         fused (generated) or extern (a library's)
+-- aten_nodes   nodes of the lowered graph that it computes; empty where the log has no provenance
+-- aten_ops     what each of them calls, in the same order, e.g. aten.addmm.default
+-- nodes        nodes of the user's program that those come of, in the program's order
+-- ops          what each of them calls, in the same order, e.g. torch.nn.functional.silu
+-- stacks       Python stacks of the lines that it comes from, as logged, outermost frame first
 WITH
 lowered AS (
     SELECT
         called.source_id,
-        called.graph_id,
+        called.compiled_graph_id,
         called.ordinal,
-        list(nodes.target ORDER BY called.place) AS aten_ops
+        list(nodes.target ORDER BY called.node_ordinal) AS aten_ops
     FROM (
         SELECT
             source_id,
-            graph_id,
+            compiled_graph_id,
             ordinal,
             unnest(aten_nodes) AS aten_node,
-            generate_subscripts(aten_nodes, 1) AS place
+            generate_subscripts(aten_nodes, 1) AS node_ordinal
         FROM staged_kernel_calls
     ) AS called
     LEFT JOIN (
-        SELECT source_id, graph_id, node, arg_min(target, position) AS target
+        SELECT source_id, compiled_graph_id, node, arg_min(target, ordinal) AS target
         FROM staged_nodes
         WHERE stage = 'aten'
-        GROUP BY source_id, graph_id, node
+        GROUP BY source_id, compiled_graph_id, node
     ) AS nodes
         ON
             called.source_id = nodes.source_id
-            AND called.graph_id = nodes.graph_id
+            AND called.compiled_graph_id = nodes.compiled_graph_id
             AND called.aten_node = nodes.node
-    GROUP BY called.source_id, called.graph_id, called.ordinal
+    GROUP BY called.source_id, called.compiled_graph_id, called.ordinal
 ),
 
 programs AS (
     SELECT
         source_id,
-        graph_id,
-        ordinal,
-        list(node ORDER BY position) AS nodes,
-        list(op ORDER BY position) AS ops
-    FROM (SELECT DISTINCT source_id, graph_id, ordinal, position, node, op FROM kernel_origins)
-    GROUP BY source_id, graph_id, ordinal
+        compiled_graph_id,
+        kernel_ordinal AS ordinal,
+        list(node ORDER BY node_ordinal) AS nodes,
+        list(op ORDER BY node_ordinal) AS ops
+    FROM (
+        SELECT DISTINCT source_id, compiled_graph_id, kernel_ordinal, node_ordinal, node, op
+        FROM kernel_origins
+    )
+    GROUP BY source_id, compiled_graph_id, kernel_ordinal
 )
 
 SELECT
     graphs.source_id,
     graphs.rank,
     graphs.compile_id,
-    graphs.graph,
+    graphs.graph_index,
     calls.ordinal,
     calls.kernel,
     CASE WHEN contains(calls.kernel, '.') THEN 'extern' ELSE 'fused' END AS kind,
@@ -69,6 +72,6 @@ SELECT
     coalesce(programs.ops, []) AS ops,
     calls.stacks
 FROM staged_kernel_calls AS calls
-INNER JOIN graphs USING (source_id, graph_id)
-LEFT JOIN lowered USING (source_id, graph_id, ordinal)
-LEFT JOIN programs USING (source_id, graph_id, ordinal);
+INNER JOIN graphs USING (source_id, compiled_graph_id)
+LEFT JOIN lowered USING (source_id, compiled_graph_id, ordinal)
+LEFT JOIN programs USING (source_id, compiled_graph_id, ordinal);

@@ -5,57 +5,58 @@
 -- run_id           the run
 -- source_id        the compile log
 -- rank             rank of the process
--- compile_id       the compilation, e.g. `0/1`
--- graph            number of the graph in the compilation, from 0
--- position         place of the op in the graph, from 1
+-- compile_id       the compilation (`compilations.compile_id`), e.g. `0/1`
+-- graph_index      number of the graph in the compilation, from 0
+-- ordinal          place of the op in the graph, from 1
 -- node             its name in the graph, as the program names the result
 -- op               what it calls: `torch._C._nn.linear` as printed; `operator.add` for a sign,
 --                  `operator.getitem` for an index, `Tensor.sum` for a method
 -- short_name       the same as `top_ops` names it: `linear`, `add`
--- file             file of its line; null where torch knows none
+-- filename         file of its line; null where torch knows none
 -- line             its line
 -- function         function around the line
 -- code             the line's text
 -- shape            type and shape of the result, e.g. f32[s2, 32]
--- kernel_ordinal   the one kernel call under which the op is counted: the extern kernel that calls
---                  the op itself, else the one that computes most of it, else the first; null where
---                  none does, as of a view
--- kernel_ordinals  all kernel calls that compute a part of it
+-- kernel_ordinal   the one kernel call (`compiled_kernels.ordinal`) under which the op is counted:
+--                  the extern kernel that calls the op itself, else the one that computes most of
+--                  it, else the first; null where none does, as of a view
+-- kernel_ordinals  all kernel calls (`compiled_kernels.ordinal`) that compute a part of it
 WITH
 shares AS (
     SELECT
         source_id,
-        graph_id,
-        position,
-        ordinal,
+        compiled_graph_id,
+        node_ordinal,
+        kernel_ordinal,
         count(DISTINCT aten_node) AS aten_nodes,
         bool_or(coalesce(calls_itself, FALSE)) AS calls_itself
     FROM kernel_origins
-    WHERE graph_id = program_id
-    GROUP BY source_id, graph_id, position, ordinal
+    WHERE compiled_graph_id = program_id
+    GROUP BY source_id, compiled_graph_id, node_ordinal, kernel_ordinal
 ),
 
 computed AS (
     SELECT
         source_id,
-        graph_id,
-        position,
-        arg_min(ordinal, [if(calls_itself, 0, 1), -aten_nodes, ordinal]) AS kernel_ordinal,
-        list(ordinal ORDER BY ordinal) AS kernel_ordinals
+        compiled_graph_id,
+        node_ordinal AS ordinal,
+        arg_min(kernel_ordinal, [if(calls_itself, 0, 1), -aten_nodes, kernel_ordinal])
+            AS kernel_ordinal,
+        list(kernel_ordinal ORDER BY kernel_ordinal) AS kernel_ordinals
     FROM shares
-    GROUP BY source_id, graph_id, position
+    GROUP BY source_id, compiled_graph_id, node_ordinal
 )
 
 SELECT
     graphs.source_id,
     graphs.rank,
     graphs.compile_id,
-    graphs.graph,
-    program.position,
+    graphs.graph_index,
+    program.ordinal,
     program.node,
     program.target AS op,
     short_op(program.target) AS short_name,
-    program.file,
+    program.filename,
     program.line,
     program.function,
     program.code,
@@ -63,6 +64,6 @@ SELECT
     computed.kernel_ordinal,
     coalesce(computed.kernel_ordinals, []) AS kernel_ordinals
 FROM staged_nodes AS program
-INNER JOIN graphs USING (source_id, graph_id)
-LEFT JOIN computed USING (source_id, graph_id, position)
+INNER JOIN graphs USING (source_id, compiled_graph_id)
+LEFT JOIN computed USING (source_id, compiled_graph_id, ordinal)
 WHERE program.stage = 'program';

@@ -2,21 +2,21 @@
 -- One row: a graph break of a compilation.
 -- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --
--- run_id      the run
--- source_id   the compile log
--- rank        rank of the process
--- compile_id  the compilation, e.g. `0/1`
--- time_ns     Unix time, ns; to the millisecond
--- reason      why, in torch's words
--- frame       where: function, file and line of the user's code
--- stack       the user's Python frames, outermost first
+-- run_id          the run
+-- source_id       the compile log
+-- rank            rank of the process
+-- compile_id      the compilation (`compilations.compile_id`), e.g. `0/1`
+-- time_ns         Unix time, ns; to the millisecond
+-- reason          why, in torch's words
+-- user_frame  where: function, file and line of the user's code
+-- stack           the user's Python frames, outermost first
 SELECT
     records.source_id,
     sources.rank,
     records.compile_id,
     records.time_ns,
     records.body AS reason,
-    frame_label(innermost[3], innermost[1], innermost[2]) AS frame,
+    frame_label(innermost[3], innermost[1], innermost[2]) AS user_frame,
     records.stack
 FROM (
     SELECT

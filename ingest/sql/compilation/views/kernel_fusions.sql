@@ -3,31 +3,33 @@
 --
 -- run_id      the run
 -- rank        rank of the process
--- compile_id  the compilation, e.g. `0/1`; null where no compile log tells it
+-- compile_id  the compilation (`compilations.compile_id`), e.g. `0/1`; null where no compile log
+--             tells it
 -- kernel      name of the kernel
 -- ops         operators that it replaces: with provenance what the user's program calls, in its
 --             order, as counted in `compiled_ops` (of a kernel that only helps others with theirs,
 --             those); else the names that are part of the kernel's own, which name each but once
 -- evidence    provenance: torch's compile log tells them; name: the kernel's name does
 -- calls       times it ran
--- ns          time that these took, on the device or, of a CPU's, the host, ns
+-- device_ns   device time that these took, ns; null of a CPU's kernel
+-- host_ns     host time that these took, ns; null of a device's kernel
 WITH
 ran AS (
-    SELECT run_id, rank, event_id AS op_id, NULL::BIGINT AS event_id, name, dur_ns
+    SELECT run_id, rank, event_id AS op_id, NULL::BIGINT AS event_id, name, dur_ns AS host_ns
     FROM top_ops
     WHERE contains(name, 'cpp_') AND contains(name, 'fused_')
-    UNION ALL
-    SELECT run_id, rank, top_op_id AS op_id, event_id, name, dur_ns
+    UNION ALL BY NAME
+    SELECT run_id, rank, top_op_id AS op_id, event_id, name, dur_ns AS device_ns
     FROM kernels
     WHERE starts_with(name, 'triton_') AND contains(name, 'fused_')
 ),
 
 linked AS (
-    SELECT run_id, event_id AS unit_id, * EXCLUDE (run_id, event_id, kernel_id)
+    SELECT run_id, event_id AS work_item_id, * EXCLUDE (run_id, event_id, kernel_id)
     FROM compiled_calls
     WHERE event_id IS NOT NULL
     UNION ALL
-    SELECT run_id, kernel_id AS unit_id, * EXCLUDE (run_id, event_id, kernel_id)
+    SELECT run_id, kernel_id AS work_item_id, * EXCLUDE (run_id, event_id, kernel_id)
     FROM compiled_calls
     WHERE event_id IS NULL
 ),
@@ -37,17 +39,18 @@ calls AS (
         ran.run_id,
         ran.rank,
         generated_kernel(ran.name) AS kernel,
-        coalesce(of_op.log_id, of_kernel.log_id) AS log_id,
+        coalesce(of_op.log_source_id, of_kernel.log_source_id) AS log_source_id,
         coalesce(of_op.compile_id, of_kernel.compile_id) AS compile_id,
-        coalesce(of_op.graph, of_kernel.graph) AS graph,
+        coalesce(of_op.graph_index, of_kernel.graph_index) AS graph_index,
         min(coalesce(of_op.ordinal, of_kernel.ordinal)) AS ordinal,
         count(*) AS calls,
-        sum(ran.dur_ns)::BIGINT AS ns
+        sum(ran.device_ns)::BIGINT AS device_ns,
+        sum(ran.host_ns)::BIGINT AS host_ns
     FROM ran
     LEFT JOIN linked AS of_op
-        ON ran.run_id = of_op.run_id AND ran.op_id = of_op.unit_id
+        ON ran.run_id = of_op.run_id AND ran.op_id = of_op.work_item_id
     LEFT JOIN linked AS of_kernel
-        ON ran.run_id = of_kernel.run_id AND ran.event_id = of_kernel.unit_id
+        ON ran.run_id = of_kernel.run_id AND ran.event_id = of_kernel.work_item_id
     GROUP BY ALL
 ),
 
@@ -55,14 +58,14 @@ calls AS (
 counted AS (
     SELECT
         run_id,
-        source_id AS log_id,
+        source_id AS log_source_id,
         compile_id,
-        graph,
-        kernel_ordinal AS ordinal,
-        list(op ORDER BY position) AS ops
+        graph_index,
+        kernel_ordinal,
+        list(op ORDER BY ordinal) AS ops
     FROM compiled_ops
     WHERE kernel_ordinal IS NOT NULL
-    GROUP BY run_id, source_id, compile_id, graph, kernel_ordinal
+    GROUP BY run_id, source_id, compile_id, graph_index, kernel_ordinal
 )
 
 SELECT
@@ -95,19 +98,20 @@ SELECT
     ) AS ops,
     CASE WHEN provenance.ops <> [] THEN 'provenance' ELSE 'name' END AS evidence,
     calls.calls,
-    calls.ns
+    calls.device_ns,
+    calls.host_ns
 FROM calls
 LEFT JOIN compiled_kernels AS provenance
     ON
         calls.run_id = provenance.run_id
-        AND calls.log_id = provenance.source_id
+        AND calls.log_source_id = provenance.source_id
         AND calls.compile_id = provenance.compile_id
-        AND calls.graph = provenance.graph
+        AND calls.graph_index = provenance.graph_index
         AND calls.ordinal = provenance.ordinal
 LEFT JOIN counted
     ON
         calls.run_id = counted.run_id
-        AND calls.log_id = counted.log_id
+        AND calls.log_source_id = counted.log_source_id
         AND calls.compile_id = counted.compile_id
-        AND calls.graph = counted.graph
-        AND calls.ordinal = counted.ordinal;
+        AND calls.graph_index = counted.graph_index
+        AND calls.ordinal = counted.kernel_ordinal;

@@ -14,7 +14,7 @@ SELECT
 FROM (
     SELECT run_id, reason, count(*) AS recompiles, sum(dur_ns) AS dur_ns
     FROM compilations
-    WHERE in_measured_step AND recompile
+    WHERE is_in_measured_step AND is_recompile
     GROUP BY run_id, reason
 )
 GROUP BY run_id;

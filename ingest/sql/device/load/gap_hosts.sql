@@ -11,7 +11,7 @@ met AS (
         host_gaps.gap_id,
         pair.overlap_ns,
         2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
-        (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS place,
+        (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS nesting_order,
         struct_pack(name := event.name, overlap_ns := pair.overlap_ns) AS host,
         pair.start_ns < from_ns AS began_before,
         event.category IN ('cpu_op', 'user_annotation') AS is_op,
@@ -34,20 +34,21 @@ hosts AS (
     SELECT
         gap_id,
         coalesce(
-            arg_max(host, place) FILTER (WHERE is_op AND NOT wraps AND fills),
-            arg_max(host, place) FILTER (WHERE is_op AND NOT is_step AND fills),
-            arg_max(host, (overlap_ns, place)) FILTER (WHERE is_op AND NOT wraps)
+            arg_max(host, nesting_order) FILTER (WHERE is_op AND NOT wraps AND fills),
+            arg_max(host, nesting_order) FILTER (WHERE is_op AND NOT is_step AND fills),
+            arg_max(host, (overlap_ns, nesting_order)) FILTER (WHERE is_op AND NOT wraps)
         ) AS op,
         coalesce(
-            arg_max(host, place) FILTER (WHERE is_frame AND fills),
-            arg_max(host, (overlap_ns, place)) FILTER (WHERE is_frame)
+            arg_max(host, nesting_order) FILTER (WHERE is_frame AND fills),
+            arg_max(host, (overlap_ns, nesting_order)) FILTER (WHERE is_frame)
         ) AS frame,
         bool_or(compiles AND fills) AS compiled,
         bool_or(loads_data AND fills) AS loaded_data,
         bool_or(waits) AS waited,
-        arg_min(host, place) FILTER (WHERE waits) AS wait,
-        arg_min(host, place) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before) AS wait_op,
-        arg_max(host, place) FILTER (WHERE is_python AND began_before) AS wait_frame
+        arg_min(host, nesting_order) FILTER (WHERE waits) AS wait,
+        arg_min(host, nesting_order) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before)
+            AS wait_op,
+        arg_max(host, nesting_order) FILTER (WHERE is_python AND began_before) AS wait_frame
     FROM met
     GROUP BY gap_id
 )

@@ -5,7 +5,7 @@ WITH neighbours AS (
     SELECT
         *,
         lag(end_ns) OVER device_order AS idle_from_ns,
-        lag(last_id) OVER device_order AS before_id
+        lag(last_id) OVER device_order AS before_kernel_id
     FROM device_islands
     WHERE class = 'all'
     WINDOW device_order AS (PARTITION BY source_id, device ORDER BY island)
@@ -19,8 +19,8 @@ SELECT
     neighbours.device,
     neighbours.idle_from_ns AS from_ns,
     neighbours.start_ns AS to_ns,
-    neighbours.before_id,
-    neighbours.first_id AS after_id,
+    neighbours.before_kernel_id,
+    neighbours.first_id AS after_kernel_id,
     launches.lane AS thread,
     launches.launch_ns
 FROM neighbours

@@ -18,7 +18,7 @@ FROM gaps
 INNER JOIN gap_lanes
     ON gaps.thread = gap_lanes.thread AND gaps.device IS NOT DISTINCT FROM gap_lanes.device
 LEFT JOIN launches AS calls
-    ON gaps.before_id = calls.event_id AND gaps.thread = calls.lane
+    ON gaps.before_kernel_id = calls.event_id AND gaps.thread = calls.lane
 LEFT JOIN kernels AS copies
     ON calls.event_id = copies.event_id AND copies.kind = 'memcpy'
 WHERE gaps.launch_ns > gaps.from_ns;

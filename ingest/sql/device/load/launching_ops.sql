@@ -10,7 +10,7 @@ WITH around AS (
         from_ns,
         event_id,
         name,
-        place,
+        nesting_order,
         NOT is_wrapper(name) AS works
     FROM overlapping('cpu_ops', 'launch_moments')
 )
@@ -18,9 +18,9 @@ WITH around AS (
 SELECT
     lane,
     from_ns AS launch_ns,
-    arg_max(event_id, place) AS op_id,
-    arg_max(name, place) AS op,
-    arg_min(event_id, place) FILTER (WHERE works) AS top_op_id,
-    arg_min(name, place) FILTER (WHERE works) AS top_op
+    arg_max(event_id, nesting_order) AS op_id,
+    arg_max(name, nesting_order) AS op,
+    arg_min(event_id, nesting_order) FILTER (WHERE works) AS top_op_id,
+    arg_min(name, nesting_order) FILTER (WHERE works) AS top_op
 FROM around
 GROUP BY lane, from_ns;

@@ -1,28 +1,28 @@
 -- Idle gaps of a device, each with its cause and what the host did meanwhile.
 -- One row: a gap between device activities, over all streams.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
--- device           number of the device
--- start_ns         Unix time at which the device fell idle, ns
--- dur_ns           length of the gap, ns
--- before_kernel    activity whose end began the gap
--- after_kernel     activity that ended it
--- before_id        `event_id` of the former
--- after_id         `event_id` of the latter
--- cause            why it idled: `host`, `sync`, `dataloader`, `compile`, `launch`, `dependency` or
---                  `unknown`, as view `parts` explains
--- launch_delay_ns  from the gap's start to the launch, ns: negative when it was launched in time;
---                  null when unknown
--- host_op          operator or annotation that filled most of the gap on the launching thread; null
---                  when there was none, or the launch came in time
--- host_op_ns       how much of the gap it filled, ns
--- host_frame       Python frame that filled most of it; null when the trace has no stacks
--- wait             for cause `sync`, what the host waited in when the gap began: the outermost
---                  operator, or without one the call
--- wait_frame       innermost line of Python around that wait; null when the trace has no stacks
--- step             step of the activity that ended the gap
+-- run_id            the run
+-- source_id         the input file
+-- rank              rank of the process
+-- device            number of the device
+-- start_ns          Unix time at which the device fell idle, ns
+-- dur_ns            length of the gap, ns
+-- before_kernel     activity whose end began the gap
+-- after_kernel      activity that ended it
+-- before_kernel_id  that activity (`kernels.event_id`)
+-- after_kernel_id   that activity (`kernels.event_id`)
+-- cause             why it idled: `host`, `sync`, `dataloader`, `compile`, `launch`, `dependency`
+--                   or `unknown`, as view `parts` explains
+-- launch_delay_ns   from the gap's start to the launch, ns: negative when it was launched in time;
+--                   null when unknown
+-- host_op           operator or annotation that filled most of the gap on the launching thread;
+--                   null when there was none, or the launch came in time
+-- host_op_ns        how much of the gap it filled, ns
+-- host_frame        Python frame that filled most of it; null when the trace has no stacks
+-- wait              for cause `sync`, what the host waited in when the gap began: the outermost
+--                   operator, or without one the call
+-- wait_frame        innermost line of Python around that wait; null when the trace has no stacks
+-- step              step of the activity that ended the gap (`steps.step`)
 SELECT
     gaps.source_id,
     gaps.rank,
@@ -31,8 +31,8 @@ SELECT
     gaps.to_ns - gaps.from_ns AS dur_ns,
     previous.name AS before_kernel,
     next.name AS after_kernel,
-    gaps.before_id,
-    gaps.after_id,
+    gaps.before_kernel_id,
+    gaps.after_kernel_id,
     idle_cause(step_part_rules(
         is_late := gaps.launch_ns > gaps.from_ns,
         is_waiting := gap_hosts.waited,
@@ -56,6 +56,6 @@ SELECT
     CASE WHEN cause = 'sync' THEN gap_hosts.wait_frame END AS wait_frame,
     next.step
 FROM gaps
-INNER JOIN kernels AS previous ON gaps.before_id = previous.event_id
-INNER JOIN kernels AS next ON gaps.after_id = next.event_id
+INNER JOIN kernels AS previous ON gaps.before_kernel_id = previous.event_id
+INNER JOIN kernels AS next ON gaps.after_kernel_id = next.event_id
 LEFT JOIN gap_hosts ON gaps.gap_id = gap_hosts.gap_id;

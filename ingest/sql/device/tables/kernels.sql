@@ -1,35 +1,37 @@
 -- Device activities with the launch and the operators they belong to.
 -- One row: a kernel, memory copy or memory set on a device.
+-- Start here: Which kernels ran, when, and what launched them?
 -- Materialised: several relations read it.
 --
--- run_id          the run
--- source_id       the input file
--- rank            rank of the process
--- event_id        the activity's row in `events`
--- name            kernel name as recorded, or the copy's description
--- kind            kernel, memcpy or memset
--- class           compute, communication or copy
--- device          number of the device; the process id where the trace names no device
--- stream          stream on the device; 0 is a stream
--- start_ns        Unix time, ns
--- dur_ns          length, ns
--- correlation     number shared with the launch
--- launch_id       `event_id` of the launching call; null when the trace holds none
--- launch_ns       Unix time at which the launching call began, ns
--- launch_dur_ns   time that the host spent in that call, ns
--- link            how the launch was found: correlation, flow, external_id; null when it was not
--- op_id           `event_id` of the innermost cpu_op around the launch
--- op              its name, wrappers included
--- top_op_id       `event_id` of the outermost cpu_op around the launch that is no wrapper
--- top_op          its name
--- graph_launch    whether a graph launch owns the activity
--- graph_id        number of the graph, where recorded
--- step            innermost step around its launch; without a launch, around its start
--- grid            thread blocks in x, y, z
--- block           threads of a block in x, y, z
--- registers       registers per thread
--- shared_bytes    shared memory of a block, bytes
--- bytes           bytes moved by a copy or set
+-- run_id           the run
+-- source_id        the input file
+-- rank             rank of the process
+-- event_id         the activity (`events.event_id`)
+-- name             kernel name as recorded, or the copy's description
+-- kind             kernel, memcpy or memset
+-- class            compute, communication or copy
+-- device           number of the device; the process id where the trace names no device
+-- stream           stream on the device; 0 is a stream
+-- start_ns         Unix time, ns
+-- dur_ns           length, ns
+-- correlation      number shared with the launch
+-- launch_id        the launching call (`events.event_id`); null when the trace holds none
+-- launch_ns        Unix time at which the launching call began, ns
+-- launch_dur_ns    time that the host spent in that call, ns
+-- link             how the launch was found: correlation, flow, external_id; null when it was not
+-- op_id            the innermost cpu_op around the launch (`ops.event_id`)
+-- op               its name, wrappers included
+-- top_op_id        the outermost cpu_op around the launch that is no wrapper (`ops.event_id`)
+-- top_op           its name
+-- is_graph_launch  whether a graph launch owns the activity
+-- graph_id         number of the graph, where recorded
+-- step             innermost step around its launch (`steps.step`); without a launch, around its
+--                  start
+-- grid             thread blocks in x, y, z
+-- block            threads of a block in x, y, z
+-- registers        registers per thread
+-- shared_bytes     shared memory of a block, bytes
+-- bytes            bytes moved by a copy or set
 WITH
 activities AS (
     SELECT
@@ -86,7 +88,7 @@ SELECT
     launched.op,
     launched.top_op_id,
     launched.top_op,
-    coalesce(is_graph_launch(launched.launch_name), FALSE) AS graph_launch,
+    coalesce(is_graph_launch(launched.launch_name), FALSE) AS is_graph_launch,
     launched.a."graph id" AS graph_id,
     moment.step,
     launched.a.grid,

@@ -1,5 +1,6 @@
 -- What the host was doing while a device idled.
 -- One row: a host operator and frame during bubbles of one cause, on one device of one rank.
+-- Start here: Why did the device idle, and what did the host do meanwhile?
 --
 -- run_id      the run
 -- rank        rank of the process

@@ -1,23 +1,22 @@
 -- What a device did in each of a number of equal stretches of time, for timelines that zoom:
--- `device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)`, with times since the
--- device's first activity. The parts of a stretch do not overlap: together they fill it.
+-- `device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix
+-- time. The parts of a stretch do not overlap: from the device's first activity to its last, they
+-- fill it.
 -- One row: a part of one stretch.
 --
--- bin      number of the stretch, from 0
--- from_ns  time since the device's first activity at which the stretch begins, ns
--- to_ns    at which it ends, ns
--- part     compute; communication, while nothing computed; copy, while nothing computed or
---          communicated; else the cause of the gap, as in `bubbles`
--- part_ns  time in it, ns
--- percent  of the stretch, 0 to 100
+-- bin       number of the stretch, from 0
+-- start_ns  Unix time at which the stretch begins, ns
+-- end_ns    at which it ends, ns
+-- part      compute; communication, while nothing computed; copy, while nothing computed or
+--           communicated; else the cause of the gap, as in `bubbles`
+-- part_ns   time in it, ns
+-- percent   of the stretch, 0 to 100
 CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     frame AS (
         SELECT
-            start_ns + since_ns::BIGINT AS begin_ns,
+            since_ns::BIGINT AS begin_ns,
             greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
-        FROM device_totals
-        WHERE run_id = run AND rank = of_rank AND device IS NOT DISTINCT FROM of_device
     ),
 
     activities AS (
@@ -88,8 +87,8 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
 
     SELECT
         bin,
-        since_ns::BIGINT + bin * any_value(bin_ns) AS from_ns,
-        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS to_ns,
+        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
+        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
         part,
         sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
             AS part_ns,

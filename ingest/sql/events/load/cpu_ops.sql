@@ -1,4 +1,4 @@
--- Operators that may be around a moment. `place` is their order from outermost to innermost: by
+-- Operators that may be around a moment. `nesting_order` goes from outermost to innermost: by
 -- start, then longest first, then the profiler's own order.
 -- One row: a cpu_op.
 SELECT
@@ -7,6 +7,6 @@ SELECT
     name,
     start_ns,
     end_ns,
-    row_number() OVER (ORDER BY start_ns, end_ns DESC, event_index, event_id) AS place
+    row_number() OVER (ORDER BY start_ns, end_ns DESC, event_index, event_id) AS nesting_order
 FROM complete
 WHERE category = 'cpu_op';

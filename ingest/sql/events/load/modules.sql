@@ -1,4 +1,4 @@
--- Modules that may be around a moment, with `place` as in `cpu_ops`.
+-- Modules that may be around a moment, with `nesting_order` as in `cpu_ops`.
 -- One row: a Python frame that is an nn.Module.
 SELECT
     lane,
@@ -6,6 +6,6 @@ SELECT
     name,
     start_ns,
     end_ns,
-    row_number() OVER (ORDER BY start_ns, end_ns DESC, event_index, event_id) AS place
+    row_number() OVER (ORDER BY start_ns, end_ns DESC, event_index, event_id) AS nesting_order
 FROM complete
 WHERE category = 'python_function' AND is_module(name);

@@ -11,13 +11,13 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
             lane,
             from_ns,
             to_ns,
-            row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS place
+            row_number() OVER (PARTITION BY lane ORDER BY from_ns) AS ordinal
         FROM query_table(intervals)
     ),
 
     -- Intervals that begin before a span ends: of these only the last is the latest to end.
     reached AS (
-        SELECT span.*, last.place AS last_place
+        SELECT span.*, last.ordinal AS last_ordinal
         FROM query_table(spans) AS span
         ASOF INNER JOIN numbered AS last
             ON span.lane = last.lane AND span.end_ns > last.from_ns
@@ -26,17 +26,17 @@ CREATE MACRO overlapping(spans, intervals) AS TABLE
 
     met AS (
         SELECT
-            reached.* EXCLUDE (last_place),
-            unnest(range(greatest(coalesce(first.place, 0), 1), last_place + 1)) AS met_place
+            reached.* EXCLUDE (last_ordinal),
+            unnest(range(greatest(coalesce(first.ordinal, 0), 1), last_ordinal + 1)) AS met_ordinal
         FROM reached
         ASOF LEFT JOIN numbered AS first
             ON reached.lane = first.lane AND reached.start_ns > first.from_ns
     )
 
     SELECT
-        met.* EXCLUDE (met_place),
+        met.* EXCLUDE (met_ordinal),
         numbered.from_ns,
         least(met.end_ns, numbered.to_ns) - greatest(met.start_ns, numbered.from_ns) AS overlap_ns
     FROM met
-    INNER JOIN numbered ON met.lane = numbered.lane AND met.met_place = numbered.place
+    INNER JOIN numbered ON met.lane = numbered.lane AND met.met_ordinal = numbered.ordinal
     WHERE numbered.to_ns > met.start_ns;

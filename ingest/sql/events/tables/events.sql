@@ -13,10 +13,10 @@
 -- start_ns           Unix time, ns
 -- dur_ns             length, ns
 -- depth              host events around it on its thread; null on a device
--- parent_id          `event_id` of the innermost of those
+-- parent_id          the innermost of those (`events.event_id`)
 -- self_ns            time in which it was the innermost event of its thread, ns; null on a device
--- step               innermost step around its start. A device activity has the step of its
---                    launch, a `gpu_user_annotation` that of its annotation on the host
+-- step               innermost step around its start (`steps.step`). A device activity has the step
+--                    of its launch, a `gpu_user_annotation` that of its annotation on the host
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
 -- args               its arguments (JSON); under `event`, what else it carried without a column

@@ -1,7 +1,7 @@
 -- Stretches in which a device was busy, or the host in a run without one.
--- One row: a maximal stretch of a class, as in `device_islands`.
-SELECT class, source_id, device, start_ns, end_ns
+-- One row: a maximal stretch.
+SELECT source_id, device, start_ns, end_ns
 FROM device_islands
-WHERE class IN ('all', 'compute', 'working')
+WHERE class = 'all'
 UNION ALL
-SELECT 'all' AS class, source_id, device, start_ns, end_ns FROM islands('host_work');
+SELECT source_id, device, start_ns, end_ns FROM islands('host_work');

@@ -1,7 +1,7 @@
 -- What the host did in a run without a device, in place of device activities; empty for other runs.
 -- One row: an outermost operator, or a call of a compiled graph. `kind` is `operator`, `dataloader`
--- or `compile` for an outermost operator, and `generated` for the call: what runs in it outside of
--- operators is generated code.
+-- or `compile` for an outermost operator, and `compiled_code` for the call: what runs in it outside
+-- of operators is compiled code.
 -- Materialised: several relations read it.
 SELECT
     source_id,
@@ -18,7 +18,7 @@ SELECT
 FROM outermost_ops
 WHERE NOT EXISTS (FROM kernels)
 UNION ALL
-SELECT source_id, rank, NULL AS device, event_id, start_ns, dur_ns, 'generated' AS kind
+SELECT source_id, rank, NULL AS device, event_id, start_ns, dur_ns, 'compiled_code' AS kind
 FROM complete
 WHERE
     category IN ('cpu_op', 'user_annotation')

@@ -1,3 +1,3 @@
--- Activities of the host in which operators or generated code do the work, for `islands`.
+-- Activities of the host in which operators or compiled code do the work, for `islands`.
 -- One row: an activity, as in `host_activities`.
-FROM host_activities WHERE kind IN ('operator', 'generated');
+FROM host_activities WHERE kind IN ('operator', 'compiled_code');

@@ -10,7 +10,7 @@ around AS (
         met.from_ns,
         frame.event_id,
         frame.name,
-        (frame.start_ns, -frame.end_ns, frame.event_index, frame.event_id) AS place,
+        (frame.start_ns, -frame.end_ns, frame.event_index, frame.event_id) AS nesting_order,
         is_module(frame.name) AS is_module
     FROM overlapping('places', 'outermost_moments') AS met
     INNER JOIN complete AS frame ON met.event_id = frame.event_id
@@ -19,8 +19,8 @@ around AS (
 SELECT
     lane,
     from_ns AS start_ns,
-    string_agg(substr(name, 12), '/' ORDER BY place) FILTER (WHERE is_module) AS module,
-    arg_max(name, place) FILTER (WHERE NOT is_module) AS frame,
-    arg_max(event_id, place) FILTER (WHERE NOT is_module) AS frame_id
+    string_agg(substr(name, 12), '/' ORDER BY nesting_order) FILTER (WHERE is_module) AS module,
+    arg_max(name, nesting_order) FILTER (WHERE NOT is_module) AS host_frame,
+    arg_max(event_id, nesting_order) FILTER (WHERE NOT is_module) AS frame_id
 FROM around
 GROUP BY lane, from_ns;

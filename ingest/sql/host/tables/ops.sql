@@ -4,15 +4,15 @@
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- event_id         the operator's row in `events`
+-- event_id         the operator (`events.event_id`)
 -- category         cpu_op or user_annotation
 -- name             name of the operator
 -- pid              process
 -- tid              thread
 -- start_ns         Unix time, ns
 -- dur_ns           length on the host, ns
--- parent_op_id     `event_id` of the operator or annotation around it
--- op_depth         operators and annotations around it
+-- parent_op_id     the operator or annotation around it (`ops.event_id`)
+-- depth            operators and annotations around it
 -- self_ns          time in which it was the innermost operator or annotation, ns
 -- device_ns        durations of the device activities launched inside, ns; null without a device
 -- self_device_ns   of those launched with this as innermost cpu_op, ns; null without a device and
@@ -22,7 +22,7 @@
 -- concrete_inputs  values of the scalar inputs, as recorded (JSON)
 -- sequence         number that ties an operator to its backward
 -- module           innermost nn.Module around it, as the Python frames name it
--- step             innermost step around its start
+-- step             innermost step around its start (`steps.step`)
 WITH
 launch_order AS (
     SELECT
@@ -44,7 +44,7 @@ innermost AS (
 ),
 
 op_modules AS (
-    SELECT lane, from_ns, arg_max(name, place) AS module
+    SELECT lane, from_ns, arg_max(name, nesting_order) AS module
     FROM overlapping('modules', 'op_moments')
     GROUP BY lane, from_ns
 ),
@@ -84,7 +84,7 @@ SELECT
     op.start_ns,
     op.dur_ns,
     op_nest.parent_id AS parent_op_id,
-    op_nest.depth AS op_depth,
+    op_nest.depth,
     op_nest.self_ns,
     CASE WHEN devices.source_id IS NOT NULL THEN launched.device_ns END AS device_ns,
     CASE

@@ -3,22 +3,22 @@
 -- One row: a cpu_op inside no other, looking through wrappers; what it ran on a device are the
 -- `kernels` with its `event_id` as `top_op_id`.
 --
--- run_id       the run
--- source_id    the input file
--- rank         rank of the process
--- event_id     the operator's row in `ops` and `events`
--- name         name of the operator
--- short_name   the same as programs write it: `add` for `aten::add_`, `to` for `aten::to`
--- kind         operator; dataloader; compilation, a phase of torch.compile
--- start_ns     Unix time, ns
--- dur_ns       length on the host, ns
--- step         innermost step around its start
--- module       path of nn.Modules around it, outermost first: `Flux_0/Block_3/Linear_7`; null where
---              the trace has no Python frames, or none of a module
--- frame        innermost function around it that is the user's and not torch's own:
---              `file.py(first line): function`; null where the trace has no Python frames
--- frame_order  its place among the outermost operators of that call of the function, from 1
--- input_dims   shapes of its inputs, as recorded (JSON)
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- event_id       the operator (`ops.event_id`)
+-- name           name of the operator
+-- short_name     the same as programs write it: `add` for `aten::add_`, `to` for `aten::to`
+-- kind           operator; dataloader; compilation, a phase of torch.compile
+-- start_ns       Unix time, ns
+-- dur_ns         length on the host, ns
+-- step           innermost step around its start (`steps.step`)
+-- module         path of nn.Modules around it, outermost first: `Flux_0/Block_3/Linear_7`; null
+--                where the trace has no Python frames, or none of a module
+-- host_frame     innermost function around it that is the user's and not torch's own:
+--                `file.py(first line): function`; null where the trace has no Python frames
+-- frame_ordinal  its place among the outermost operators of that call of the function, from 1
+-- input_dims     shapes of its inputs, as recorded (JSON)
 SELECT
     top.source_id,
     top.rank,
@@ -33,16 +33,16 @@ SELECT
     top.start_ns,
     top.end_ns - top.start_ns AS dur_ns,
     event_steps.step,
-    place.module,
-    place.frame,
+    op_place.module,
+    op_place.host_frame,
     CASE
-        WHEN place.frame IS NOT NULL
+        WHEN op_place.host_frame IS NOT NULL
             THEN row_number() OVER (
-                PARTITION BY place.frame_id ORDER BY top.start_ns, top.event_id
+                PARTITION BY op_place.frame_id ORDER BY top.start_ns, top.event_id
             )
-    END AS frame_order,
+    END AS frame_ordinal,
     json_extract(event.args, '$."Input Dims"')::VARCHAR AS input_dims
 FROM outermost_ops AS top
 INNER JOIN complete AS event ON top.event_id = event.event_id
 LEFT JOIN event_steps ON top.event_id = event_steps.event_id
-LEFT JOIN op_places AS place ON top.lane = place.lane AND top.start_ns = place.start_ns;
+LEFT JOIN op_places AS op_place ON top.lane = op_place.lane AND top.start_ns = op_place.start_ns;

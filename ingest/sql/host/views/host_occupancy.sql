@@ -3,13 +3,13 @@
 -- together: time in which several worked counts once. The rest of a stretch is without operators.
 -- One row: a part of one stretch.
 --
--- bin      number of the stretch, from 0
--- from_ns  Unix time at which the stretch begins, ns
--- to_ns    at which it ends, ns
--- part     compute, while an operator ran; dataloader, while a data loader but no operator did;
---          compile, while only torch.compile did
--- part_ns  time in it, ns
--- percent  of the stretch, 0 to 100
+-- bin       number of the stretch, from 0
+-- start_ns  Unix time at which the stretch begins, ns
+-- end_ns    at which it ends, ns
+-- part      compute, while an operator ran; dataloader, while a data loader but no operator did;
+--           compile, while only torch.compile did
+-- part_ns   time in it, ns
+-- percent   of the stretch, 0 to 100
 CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
     WITH
     frame AS (
@@ -75,8 +75,8 @@ CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
 
     SELECT
         bin,
-        since_ns::BIGINT + bin * any_value(bin_ns) AS from_ns,
-        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS to_ns,
+        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
+        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
         part,
         sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
             AS part_ns,

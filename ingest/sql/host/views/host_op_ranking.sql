@@ -3,7 +3,7 @@
 --
 -- run_id    the run
 -- rank      rank of the process
--- op        name of the cpu_op
+-- name      name of the cpu_op
 -- calls     number of calls
 -- self_ns   time inside the operator and no operator or annotation within it, ns
 -- total_ns  sum of durations, ns; an operator inside itself counts twice
@@ -11,7 +11,7 @@
 SELECT
     run_id,
     rank,
-    name AS op,
+    name,
     count(*) AS calls,
     sum(self_ns)::BIGINT AS self_ns,
     sum(dur_ns)::BIGINT AS total_ns,

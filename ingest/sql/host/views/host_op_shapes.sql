@@ -3,7 +3,7 @@
 --
 -- run_id       the run
 -- rank         rank of the process
--- op           name of the cpu_op
+-- name         name of the cpu_op
 -- input_dims   shapes of the inputs, as recorded (JSON); null when the profiler recorded none
 -- input_types  types of the inputs, as recorded (JSON)
 -- calls        number of calls
@@ -13,7 +13,7 @@
 SELECT
     run_id,
     rank,
-    name AS op,
+    name,
     input_dims,
     input_types,
     count(*) AS calls,

@@ -1,6 +1,6 @@
 -- Moments at which a device's allocator acted, to place marks and steps among its actions.
 -- One row: a moment, and the last action in it; of sources that have marks or steps.
-SELECT source_id, device, time_ns, max(ordinal) AS ordinal
+SELECT source_id, device_label, time_ns, max(ordinal) AS ordinal
 FROM memory_actions
 WHERE
     time_ns IS NOT NULL
@@ -8,4 +8,4 @@ WHERE
         source_id IN (SELECT marks.source_id FROM staged_marks AS marks)
         OR (SELECT count(*) FROM profiler_steps) > 0
     )
-GROUP BY source_id, device, time_ns;
+GROUP BY source_id, device_label, time_ns;

@@ -4,8 +4,8 @@
 SELECT
     lane,
     from_ns,
-    arg_max(event_id, place) FILTER (WHERE is_op) AS op_id,
-    arg_max(name, place) FILTER (WHERE is_op) AS op,
-    arg_max(name, place) FILTER (WHERE NOT is_op) AS module
-FROM overlapping('allocating_spans', 'birth_moments')
+    arg_max(event_id, position) FILTER (WHERE is_op) AS op_id,
+    arg_max(name, position) FILTER (WHERE is_op) AS op,
+    arg_max(name, position) FILTER (WHERE NOT is_op) AS module
+FROM overlapping('allocating_spans', 'alloc_moments')
 GROUP BY lane, from_ns;

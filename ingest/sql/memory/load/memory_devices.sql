@@ -2,9 +2,9 @@
 -- One row: a device in a source.
 -- Materialised: `device_id` is a row number, and the replay asks for each device.
 SELECT
-    (row_number() OVER (ORDER BY source_id, device) - 1)::INTEGER AS device_id,
+    (row_number() OVER (ORDER BY source_id, device_label) - 1)::INTEGER AS device_id,
     source_id,
-    device,
+    device_label,
     coalesce(any_value(origin), 'snapshot') AS origin,
     sum(actions)::BIGINT AS actions,
     min(first_ns) AS first_ns,
@@ -12,21 +12,21 @@ SELECT
 FROM (
     SELECT
         source_id,
-        device,
+        device_label,
         any_value(origin) AS origin,
         count(*) AS actions,
         min(time_ns) AS first_ns,
         max(time_ns) AS last_ns
     FROM memory_actions
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
     UNION ALL
     SELECT DISTINCT
         source_id,
-        device,
+        device_label,
         'snapshot' AS origin,
         0 AS actions,
         NULL AS first_ns,
         NULL AS last_ns
     FROM staged_segments
 )
-GROUP BY source_id, device;
+GROUP BY source_id, device_label;

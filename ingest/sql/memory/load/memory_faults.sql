@@ -5,7 +5,7 @@ WITH
 ends AS (
     SELECT
         starts.source_id,
-        starts.device,
+        starts.device_label,
         starts.actions,
         coalesce(last.active_bytes, starts.active_bytes) AS curve_bytes,
         coalesce(blocks.bytes, 0) AS block_bytes
@@ -16,28 +16,28 @@ ends AS (
         GROUP BY device_id
     ) AS last USING (device_id)
     LEFT JOIN (
-        SELECT source_id, device, sum(coalesce(requested_bytes, bytes)) AS bytes
+        SELECT source_id, device_label, sum(coalesce(requested_bytes, bytes)) AS bytes
         FROM staged_blocks
         WHERE state <> 'inactive'
-        GROUP BY source_id, device
-    ) AS blocks USING (source_id, device)
+        GROUP BY source_id, device_label
+    ) AS blocks USING (source_id, device_label)
     WHERE starts.origin = 'snapshot' AND starts.reserved_bytes IS NOT NULL
 ),
 
 jumps AS (
-    SELECT source_id, device, count(*) AS jumps
+    SELECT source_id, device_label, count(*) AS jumps
     FROM (
         SELECT
             source_id,
-            device,
+            device_label,
             recorded_allocated_bytes - lag(recorded_allocated_bytes) OVER in_order
             - change_bytes AS unexplained_bytes
         FROM memory_actions
         WHERE recorded_allocated_bytes IS NOT NULL
-        WINDOW in_order AS (PARTITION BY source_id, device ORDER BY ordinal)
+        WINDOW in_order AS (PARTITION BY source_id, device_label ORDER BY ordinal)
     )
     WHERE unexplained_bytes <> 0
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
 )
 
 SELECT
@@ -46,7 +46,7 @@ SELECT
     format(
         '{}: the memory curve ends at {:,} bytes, the active blocks hold {:,}: the file is not as '
         || 'PyTorch wrote it',
-        device, curve_bytes, block_bytes
+        device_label, curve_bytes, block_bytes
     ) AS message
 FROM ends
 WHERE curve_bytes <> block_bytes
@@ -54,7 +54,7 @@ UNION ALL
 SELECT
     source_id,
     'memory_without_history' AS code,
-    format('{}: the snapshot has no history: only its state is known', device) AS message
+    format('{}: the snapshot has no history: only its state is known', device_label) AS message
 FROM ends
 WHERE actions = 0
 UNION ALL
@@ -63,7 +63,7 @@ SELECT
     'memory_events_missing' AS code,
     format(
         '{}: {} time{} the memory allocated changes by more than was recorded: events are missing',
-        device, jumps, if(jumps = 1, '', 's')
+        device_label, jumps, if(jumps = 1, '', 's')
     ) AS message
 FROM jumps
 UNION ALL
@@ -73,7 +73,7 @@ SELECT
     format(
         '{}: after {} action{} there is more in use than the allocator holds: the file is not as '
         || 'PyTorch wrote it',
-        any_value(devices.device), count(*), if(count(*) = 1, '', 's')
+        any_value(devices.device_label), count(*), if(count(*) = 1, '', 's')
     ) AS message
 FROM memory_totals AS totals
 INNER JOIN memory_devices AS devices ON totals.device_id = devices.device_id
@@ -83,7 +83,7 @@ UNION ALL
 SELECT
     source_id,
     'memory_without_totals' AS code,
-    string_agg(DISTINCT device, ', ' ORDER BY device)
+    string_agg(DISTINCT device_label, ', ' ORDER BY device_label)
     || ': no totals of memory were recorded: it counts from the first event' AS message
 FROM memory_actions
 WHERE origin = 'trace' AND recorded_allocated_bytes IS NULL
@@ -92,13 +92,13 @@ UNION ALL
 SELECT
     source_id,
     'memory_without_addresses' AS code,
-    string_agg(device, ', ' ORDER BY device)
+    string_agg(device_label, ', ' ORDER BY device_label)
     || ': no addresses were recorded: allocations cannot be followed' AS message
 FROM (
-    SELECT source_id, device
+    SELECT source_id, device_label
     FROM memory_actions
     WHERE action IN ('alloc', 'free', 'CREATE', 'DESTROY')
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
     HAVING count(address) = 0
 )
 GROUP BY source_id;

@@ -3,20 +3,20 @@
 -- One row: a device in a source.
 -- Materialised: several relations read it.
 WITH
-elements AS (
+allocations AS (
     SELECT
         device_id,
         sum(bytes) AS active_bytes,
-        sum(bytes) FILTER (WHERE requested IS DISTINCT FROM -1) AS allocated_bytes
+        sum(bytes) FILTER (WHERE free_requested_ordinal IS DISTINCT FROM -1) AS allocated_bytes
     FROM memory_lives
-    WHERE birth IS NULL
+    WHERE alloc_ordinal IS NULL
     GROUP BY device_id
 ),
 
 segments AS (
-    SELECT source_id, device, sum(bytes) AS reserved_bytes
+    SELECT source_id, device_label, sum(bytes) AS reserved_bytes
     FROM staged_segments
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
 ),
 
 curves AS (
@@ -32,20 +32,20 @@ curves AS (
 recorded AS (
     SELECT
         source_id,
-        device,
+        device_label,
         arg_min(recorded_allocated_bytes - change_bytes, ordinal) AS allocated_bytes,
         arg_min(recorded_reserved_bytes, ordinal) AS reserved_bytes
     FROM memory_actions
     WHERE recorded_allocated_bytes IS NOT NULL
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
 )
 
 SELECT
     devices.*,
-    CASE WHEN devices.origin = 'snapshot' THEN coalesce(elements.active_bytes, 0) END::BIGINT
+    CASE WHEN devices.origin = 'snapshot' THEN coalesce(allocations.active_bytes, 0) END::BIGINT
         AS active_bytes,
     CASE
-        WHEN devices.origin = 'snapshot' THEN coalesce(elements.allocated_bytes, 0)
+        WHEN devices.origin = 'snapshot' THEN coalesce(allocations.allocated_bytes, 0)
         ELSE coalesce(recorded.allocated_bytes, greatest(0, -curves.least_allocated_bytes), 0)
     END::BIGINT AS allocated_bytes,
     CASE
@@ -54,7 +54,9 @@ SELECT
             THEN coalesce(segments.reserved_bytes, 0) - coalesce(curves.end_reserved_bytes, 0)
     END::BIGINT AS reserved_bytes
 FROM memory_devices AS devices
-LEFT JOIN elements ON devices.device_id = elements.device_id
+LEFT JOIN allocations ON devices.device_id = allocations.device_id
 LEFT JOIN curves ON devices.device_id = curves.device_id
-LEFT JOIN segments ON devices.source_id = segments.source_id AND devices.device = segments.device
-LEFT JOIN recorded ON devices.source_id = recorded.source_id AND devices.device = recorded.device;
+LEFT JOIN segments
+    ON devices.source_id = segments.source_id AND devices.device_label = segments.device_label
+LEFT JOIN recorded
+    ON devices.source_id = recorded.source_id AND devices.device_label = recorded.device_label;

@@ -8,5 +8,8 @@ SELECT
     steps.end_ordinal - steps.start_ordinal AS dur_ns
 FROM memory_steps AS steps
 INNER JOIN memory_devices AS devices
-    ON steps.source_id = devices.source_id AND steps.device = devices.device
+    ON
+        steps.source_id = devices.source_id
+        AND steps.device_type = device_type_of(devices.device_label)
+        AND steps.device IS NOT DISTINCT FROM device_of(devices.device_label)
 WHERE steps.end_ordinal > steps.start_ordinal;

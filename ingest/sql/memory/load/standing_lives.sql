@@ -3,39 +3,41 @@
 -- requested.
 -- One row: a block, with columns of `replayed_lives`.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
-WITH asked AS (
+WITH
+asked AS (
     SELECT
         source_id,
-        device,
+        device_label,
         address,
-        max(ordinal) FILTER (WHERE action = 'free_requested') AS requested,
+        max(ordinal) FILTER (WHERE action = 'free_requested') AS requested_ordinal,
         arg_max(time_ns, ordinal) FILTER (WHERE action = 'free_requested') AS requested_ns,
-        max(ordinal) FILTER (WHERE action = 'free_completed') AS completed
+        max(ordinal) FILTER (WHERE action = 'free_completed') AS completed_ordinal
     FROM memory_actions
     WHERE
-        (source_id, device, address) IN (
-            SELECT (source_id, device, address)
+        (source_id, device_label, address) IN (
+            SELECT (source_id, device_label, address)
             FROM staged_blocks
             WHERE state NOT IN ('active_allocated', 'inactive')
         )
-    GROUP BY source_id, device, address
+    GROUP BY source_id, device_label, address
+),
+
+-- A free that was requested, and not completed since.
+pending AS (
+    SELECT * FROM asked WHERE requested_ordinal > coalesce(completed_ordinal, -1)
 )
 
 SELECT
     devices.device_id,
     block.address,
     coalesce(block.requested_bytes, block.bytes) AS bytes,
-    CASE
-        WHEN block.state = 'active_allocated' THEN NULL
-        WHEN asked.requested > coalesce(asked.completed, -1) THEN asked.requested
-        ELSE -1
-    END::INTEGER AS requested,
-    CASE WHEN asked.requested > coalesce(asked.completed, -1) THEN asked.requested_ns END
-        AS requested_ns,
+    CASE WHEN block.state <> 'active_allocated' THEN coalesce(pending.requested_ordinal, -1) END
+        AS free_requested_ordinal,
+    pending.requested_ns AS free_requested_ns,
     block.stack_id
 FROM staged_blocks AS block
-INNER JOIN memory_devices AS devices USING (source_id, device)
-LEFT JOIN asked USING (source_id, device, address)
+INNER JOIN memory_devices AS devices USING (source_id, device_label)
+LEFT JOIN pending USING (source_id, device_label, address)
 WHERE
     block.state <> 'inactive'
     AND NOT EXISTS (
@@ -43,6 +45,6 @@ WHERE
         WHERE
             lives.device_id = devices.device_id
             AND lives.address = block.address
-            AND lives.birth IS NOT NULL
-            AND lives.death IS NULL
+            AND lives.alloc_ordinal IS NOT NULL
+            AND lives.free_ordinal IS NULL
     );

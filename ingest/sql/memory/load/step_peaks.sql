@@ -23,8 +23,8 @@ devices AS (
     SELECT
         memory.device_id,
         memory.origin,
-        if(memory.device = 'cpu', 'host', 'device') AS measure,
-        try_cast(regexp_extract(memory.device, '[0-9]+$') AS BIGINT) AS device,
+        if(memory.device_label = 'cpu', 'host', 'device') AS measure,
+        device_of(memory.device_label) AS device,
         memory.first_ns,
         memory.last_ns,
         of_steps.source_id
@@ -38,17 +38,17 @@ reached AS (
     FROM moments
     INNER JOIN devices ON moments.device_id = devices.device_id
     ASOF INNER JOIN step_stretches AS stretch
-        ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.from_ns
+        ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.start_ns
     UNION ALL
     SELECT devices.*, stretch.step, moments.used_bytes AS bytes
     FROM devices
     INNER JOIN step_stretches AS stretch
         ON
             devices.source_id = stretch.source_id
-            AND devices.first_ns < stretch.to_ns
-            AND devices.last_ns >= stretch.from_ns
+            AND devices.first_ns < stretch.end_ns
+            AND devices.last_ns >= stretch.start_ns
     ASOF INNER JOIN moments
-        ON devices.device_id = moments.device_id AND stretch.from_ns >= moments.time_ns
+        ON devices.device_id = moments.device_id AND stretch.start_ns >= moments.time_ns
 ),
 
 highest AS (

@@ -31,7 +31,7 @@ named AS (
             WHEN a."Device Type" = 19 THEN concat('mtia:', id)
             WHEN a."Device Type" = 20 THEN concat('privateuse1:', id)
             ELSE concat('type ', coalesce(a."Device Type"::VARCHAR, '?'), ':', id)
-        END AS device
+        END AS device_label
     FROM instants
     WHERE a.bytes BETWEEN -(1::BIGINT << 50) AND 1::BIGINT << 50 AND time_ns IS NOT NULL
 )
@@ -40,8 +40,10 @@ SELECT
     event_id AS action_id,
     source_id,
     'trace' AS origin,
-    device,
-    row_number() OVER (PARTITION BY source_id, device ORDER BY time_ns, event_id) - 1 AS ordinal,
+    device_label,
+    row_number() OVER (
+        PARTITION BY source_id, device_label ORDER BY time_ns, event_id
+    ) - 1 AS ordinal,
     time_ns,
     if(a.bytes < 0, 'free', 'alloc') AS action,
     a.addr AS address,
@@ -50,7 +52,7 @@ SELECT
     CASE WHEN abs(a."Total Allocated"::HUGEINT) < 1::HUGEINT << 60 THEN a."Total Allocated" END
         AS recorded_allocated_bytes,
     CASE
-        WHEN device <> 'cpu' AND abs(a."Total Reserved"::HUGEINT) < 1::HUGEINT << 60
+        WHEN device_label <> 'cpu' AND abs(a."Total Reserved"::HUGEINT) < 1::HUGEINT << 60
             THEN a."Total Reserved"
     END AS recorded_reserved_bytes,
     event_id

@@ -19,5 +19,5 @@ SELECT
     coalesce(stack_id, -9223372036854775808)::BIGINT AS stack_id,
     reserved_change(action, coalesce(bytes, 0))::BIGINT AS reserved_change
 FROM memory_actions
-INNER JOIN memory_devices USING (source_id, device)
+INNER JOIN memory_devices USING (source_id, device_label)
 WHERE memory_devices.device_id = $device_id;

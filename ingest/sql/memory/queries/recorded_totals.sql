@@ -7,5 +7,5 @@ SELECT
     coalesce(recorded_allocated_bytes, -9223372036854775808) AS allocated_bytes,
     coalesce(recorded_reserved_bytes, -9223372036854775808) AS reserved_bytes
 FROM memory_actions
-INNER JOIN memory_devices USING (source_id, device)
+INNER JOIN memory_devices USING (source_id, device_label)
 WHERE memory_devices.device_id = $device_id;

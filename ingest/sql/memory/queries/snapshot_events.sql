@@ -4,7 +4,7 @@ SELECT
     id_in_run($source_id, device * 2_000_000_000::BIGINT + ordinal) AS action_id,
     $source_id AS source_id,
     'snapshot' AS origin,
-    'cuda:' || device AS device,
+    'cuda:' || device AS device_label,
     ordinal,
     CASE WHEN time_us BETWEEN 0 AND 4e15 THEN time_us * 1000 END AS time_ns,  -- up to 2096
     action,

@@ -4,8 +4,8 @@ CREATE TABLE staged_actions (
     action_id BIGINT,  -- unique in the run: id_in_run(source_id, number)
     source_id INTEGER,
     origin VARCHAR,  -- snapshot or timeline
-    device VARCHAR,
-    ordinal BIGINT,  -- place among the device's actions in the source
+    device_label VARCHAR,  -- what torch calls the device: cuda:0, cpu
+    ordinal BIGINT,  -- actions of the device before it, in the source
     time_ns BIGINT,
     action VARCHAR,
     address UBIGINT,

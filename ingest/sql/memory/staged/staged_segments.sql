@@ -3,7 +3,7 @@
 CREATE TABLE staged_segments (
     source_id INTEGER,
     segment_id INTEGER,
-    device VARCHAR,
+    device_label VARCHAR,
     address UBIGINT,
     bytes BIGINT,
     allocated_bytes BIGINT,

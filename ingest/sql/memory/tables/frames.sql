@@ -3,11 +3,11 @@
 --
 -- run_id      the run
 -- frame_id    number of the frame in the run
--- name        function
+-- function    name of the function
 -- filename    file as recorded, or relative with `--redact-paths`; `??` where it is not known
 -- line        line in the file; null where it is not known
 -- is_python   whether it is a line of Python
 -- is_library  whether it lies in an installed package or in Python's own library
 -- other       what else was recorded of it, such as its place in an FX graph (JSON)
-SELECT frame_id, name, filename, line, is_python, is_library, other
-FROM frame_places;
+SELECT frame_id, function, filename, line, is_python, is_library, other
+FROM code_frames;

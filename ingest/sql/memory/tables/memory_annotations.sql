@@ -4,7 +4,8 @@
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
--- device         device, as PyTorch names it
+-- device_type    cuda, cpu, xpu, …
+-- device         number of the device; null for the CPU
 -- name           its name
 -- start_ns       Unix time at which it began, ns; null where only its end was recorded
 -- end_ns         Unix time at which it ended, ns; null where only its start was recorded
@@ -15,7 +16,7 @@ nested AS (
     SELECT
         *,
         sum(if(stage = 'START', 1, -1)) OVER (
-            PARTITION BY source_id, device, name ORDER BY ordinal ROWS UNBOUNDED PRECEDING
+            PARTITION BY source_id, device_label, name ORDER BY ordinal ROWS UNBOUNDED PRECEDING
         ) + if(stage = 'START', 0, 1) AS depth  -- an end is as deep as its start
     FROM staged_marks
 ),
@@ -27,13 +28,13 @@ paired AS (
         lead(stage) OVER at_depth AS next_stage,
         lead(time_ns) OVER at_depth AS next_ns
     FROM nested
-    WINDOW at_depth AS (PARTITION BY source_id, device, name, depth ORDER BY ordinal)
+    WINDOW at_depth AS (PARTITION BY source_id, device_label, name, depth ORDER BY ordinal)
 ),
 
 stretches AS (
     SELECT
         source_id,
-        device,
+        device_label,
         name,
         CASE WHEN stage = 'START' THEN time_ns END AS start_ns,
         CASE WHEN stage <> 'START' THEN time_ns WHEN next_stage <> 'START' THEN next_ns END
@@ -45,7 +46,8 @@ stretches AS (
 SELECT
     stretches.source_id,
     sources.rank,
-    stretches.device,
+    device_type_of(stretches.device_label) AS device_type,
+    device_of(stretches.device_label) AS device,
     stretches.name,
     stretches.start_ns,
     stretches.end_ns,
@@ -57,10 +59,10 @@ INNER JOIN staged_sources AS sources USING (source_id)
 ASOF LEFT JOIN action_moments AS at_start
     ON
         stretches.source_id = at_start.source_id
-        AND stretches.device = at_start.device
+        AND stretches.device_label = at_start.device_label
         AND stretches.start_ns > at_start.time_ns
 ASOF LEFT JOIN action_moments AS at_end
     ON
         stretches.source_id = at_end.source_id
-        AND stretches.device = at_end.device
+        AND stretches.device_label = at_end.device_label
         AND stretches.end_ns > at_end.time_ns;

@@ -9,7 +9,8 @@
 -- run_id                the run
 -- source_id             the input file
 -- rank                  rank of the process
--- device                device whose memory it is
+-- device_type           type of the device whose memory it is: cuda, cpu, xpu, …
+-- device                its number; null for the CPU
 -- op                    operator or annotation
 -- calls                 its calls
 -- self_bytes            bytes allocated less bytes freed, outside of operators inside it
@@ -19,44 +20,47 @@ WITH
 instants AS (
     SELECT
         source_id,
-        device,
+        device_label,
         time_ns,
         sum(change_bytes) AS change_bytes,
         sum(greatest(change_bytes, 0)) AS allocated_bytes
     FROM memory_actions
     WHERE origin = 'trace'
-    GROUP BY source_id, device, time_ns
+    GROUP BY source_id, device_label, time_ns
 ),
 
 sums AS (
     SELECT
         source_id,
-        device,
+        device_label,
         time_ns,
         sum(change_bytes) OVER so_far AS change_bytes,
         sum(allocated_bytes) OVER so_far AS allocated_bytes
     FROM instants
-    WINDOW so_far AS (PARTITION BY source_id, device ORDER BY time_ns ROWS UNBOUNDED PRECEDING)
+    WINDOW
+        so_far AS (
+            PARTITION BY source_id, device_label ORDER BY time_ns ROWS UNBOUNDED PRECEDING
+        )
 ),
 
 calls AS (
     SELECT
         complete.source_id,
-        devices.device,
+        devices.device_label,
         complete.event_id,
         complete.name,
         complete.start_ns,
         complete.end_ns,
         op_nest.parent_id
     FROM complete
-    INNER JOIN (SELECT DISTINCT source_id, device FROM sums) AS devices USING (source_id)
+    INNER JOIN (SELECT DISTINCT source_id, device_label FROM sums) AS devices USING (source_id)
     INNER JOIN op_nest ON complete.event_id = op_nest.event_id
 ),
 
 totals AS (
     SELECT
         calls.source_id,
-        calls.device,
+        calls.device_label,
         calls.event_id,
         calls.name,
         calls.parent_id,
@@ -67,48 +71,50 @@ totals AS (
     ASOF LEFT JOIN sums AS at_end
         ON
             calls.source_id = at_end.source_id
-            AND calls.device = at_end.device
+            AND calls.device_label = at_end.device_label
             AND calls.end_ns >= at_end.time_ns
     ASOF LEFT JOIN sums AS at_start
         ON
             calls.source_id = at_start.source_id
-            AND calls.device = at_start.device
+            AND calls.device_label = at_start.device_label
             AND calls.start_ns > at_start.time_ns
 ),
 
 inside AS (
     SELECT
         parent_id,
-        device,
+        device_label,
         count(*) AS children,
         sum(change_bytes) AS change_bytes,
         sum(allocated_bytes) AS allocated_bytes
     FROM totals
     WHERE parent_id IS NOT NULL
-    GROUP BY parent_id, device
+    GROUP BY parent_id, device_label
 ),
 
 counted AS (
     SELECT
         totals.source_id,
-        totals.device,
+        totals.device_label,
         totals.name,
         totals.change_bytes,
         totals.change_bytes - coalesce(inside.change_bytes, 0) AS self_bytes,
         totals.allocated_bytes - coalesce(inside.allocated_bytes, 0) AS self_allocated_bytes,
         (totals.name IS DISTINCT FROM caller.name) OR around.children > 1 AS counts
     FROM totals
-    LEFT JOIN inside ON totals.event_id = inside.parent_id AND totals.device = inside.device
+    LEFT JOIN inside
+        ON totals.event_id = inside.parent_id AND totals.device_label = inside.device_label
     LEFT JOIN totals AS caller
-        ON totals.parent_id = caller.event_id AND totals.device = caller.device
+        ON totals.parent_id = caller.event_id AND totals.device_label = caller.device_label
     LEFT JOIN inside AS around
-        ON totals.parent_id = around.parent_id AND totals.device = around.device
+        ON totals.parent_id = around.parent_id AND totals.device_label = around.device_label
 )
 
 SELECT
     counted.source_id,
     any_value(sources.rank) AS rank,
-    counted.device,
+    device_type_of(counted.device_label) AS device_type,
+    device_of(counted.device_label) AS device,
     counted.name AS op,
     count(*) FILTER (WHERE counts) AS calls,
     sum(counted.self_bytes)::BIGINT AS self_bytes,
@@ -116,4 +122,4 @@ SELECT
     sum(counted.self_allocated_bytes)::BIGINT AS self_allocated_bytes
 FROM counted
 INNER JOIN staged_sources AS sources USING (source_id)
-GROUP BY counted.source_id, counted.device, counted.name;
+GROUP BY counted.source_id, counted.device_label, counted.name;

@@ -4,9 +4,9 @@
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
--- device             device, as PyTorch names it: cuda:0, cpu; `unknown` where a timeline
---                    does not say
--- ordinal            actions of the device before it, in the source
+-- device_type        cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device             number of the device; null for the CPU
+-- ordinal            actions of the device before it, in the input file
 -- origin             snapshot, trace (the profiler's `[memory]` events) or timeline
 -- time_ns            Unix time, ns; null in snapshots of torch before 2.2, and for what a timeline
 --                    begins with
@@ -18,8 +18,8 @@
 -- change_bytes       what it adds to `allocated_bytes`
 -- stream             stream of the action
 -- pool               ids of the private pool; (0, 0) is the common one
--- stack_id           stack that acted
--- forward_stack_id   in a backward pass, the stack of the forward operator
+-- stack_id           stack that acted (`stacks.stack_id`)
+-- forward_stack_id   in a backward pass, the stack of the forward operator (`stacks.stack_id`)
 -- category           what the memory is for, where recorded: PARAMETER, ACTIVATION, …
 -- compile_context    compilation the action belongs to, where recorded
 -- user_metadata      the program's own note
@@ -27,12 +27,13 @@
 -- active_bytes       total after it, with allocations whose free is pending; snapshots only
 -- allocated_bytes    total after it
 -- reserved_bytes     memory that the allocator holds of the device after it
--- event_id           the action's row in `other_events`, of a trace
+-- event_id           the action in a trace (`other_events.event_id`)
 -- other              what else was recorded (JSON)
 SELECT
     actions.source_id,
     sources.rank,
-    actions.device,
+    device_type_of(actions.device_label) AS device_type,
+    device_of(actions.device_label) AS device,
     actions.ordinal,
     actions.origin,
     actions.time_ns,

@@ -5,17 +5,19 @@
 -- run_id               the run
 -- source_id            the input file
 -- rank                 rank of the process
--- device               device, as PyTorch names it
+-- device_type          cuda, cpu, xpu, …
+-- device               number of the device; null for the CPU
 -- origin               snapshot, trace or timeline
 -- actions              actions of its allocator; 0 where the snapshot has no history
--- elements             allocations whose life is known; 0 where no addresses were recorded
+-- allocations          allocations whose life is known; 0 where no addresses were recorded
 -- first_ns             Unix time of the first action, ns
 -- last_ns              Unix time of the last, ns
 -- start_bytes          in use before the first action: active memory of a snapshot, allocated
 --                      memory of a trace or timeline; the least it can be, where not recorded
 -- start_allocated_bytes  allocated before the first action, without what a free was pending of
 -- peak_bytes           the most of it that there was
--- peak_ordinal         the action after which it was reached first; -1: before the first
+-- peak_ordinal         the action after which it was reached first (`memory_events.ordinal`); -1:
+--                      before the first
 -- peak_ns              Unix time of that action, ns
 -- end_bytes            in use after the last action
 -- start_reserved_bytes  held by the allocator before the first action; null where not recorded
@@ -46,7 +48,7 @@ highest AS (
 ),
 
 lives AS (
-    SELECT device_id, count(*) AS elements FROM memory_lives GROUP BY device_id
+    SELECT device_id, count(*) AS allocations FROM memory_lives GROUP BY device_id
 ),
 
 starts AS (
@@ -56,10 +58,11 @@ starts AS (
 SELECT
     starts.source_id,
     sources.rank,
-    starts.device,
+    device_type_of(starts.device_label) AS device_type,
+    device_of(starts.device_label) AS device,
     starts.origin,
     starts.actions,
-    coalesce(lives.elements, 0) AS elements,
+    coalesce(lives.allocations, 0) AS allocations,
     starts.first_ns,
     starts.last_ns,
     starts.start_bytes,

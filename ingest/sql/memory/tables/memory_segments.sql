@@ -4,7 +4,8 @@
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- device           device, as PyTorch names it: cuda:0
+-- device_type      cuda, cpu, xpu, …
+-- device           number of the device; null for the CPU
 -- segment_id       number of the segment in the file
 -- address          where it begins
 -- bytes            its size, bytes
@@ -15,11 +16,12 @@
 -- kind             small or large
 -- pool             ids of its private pool; (0, 0) is the common one; null in old files
 -- is_expandable    whether it can grow; null in old files
--- stack_id         stack that made it grow; null where none was recorded
+-- stack_id         stack that made it grow (`stacks.stack_id`); null where none was recorded
 SELECT
     segment.source_id,
     sources.rank,
-    segment.device,
+    device_type_of(segment.device_label) AS device_type,
+    device_of(segment.device_label) AS device,
     segment.segment_id,
     segment.address,
     segment.bytes,

@@ -7,7 +7,8 @@
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
--- device         device, as PyTorch names it
+-- device_type    cuda, cpu, xpu, …
+-- device         number of the device; null for the CPU
 -- step           its number: the profiler's, else from 0
 -- start_ns       Unix time at which it began, ns; null where it began before the first action
 -- end_ns         Unix time at which it ended, ns; null where it was still running at the end
@@ -25,7 +26,7 @@ devices AS (
 profiled AS (
     SELECT
         devices.source_id,
-        devices.device,
+        devices.device_label,
         steps.step,
         min(steps.start_ns) AS start_ns,
         max(steps.start_ns + steps.dur_ns) AS end_ns,
@@ -36,67 +37,71 @@ profiled AS (
             devices.rank = steps.rank
             AND devices.first_ns <= steps.start_ns + steps.dur_ns
             AND devices.last_ns >= steps.start_ns
-    GROUP BY devices.source_id, devices.device, steps.step
+    GROUP BY devices.source_id, devices.device_label, steps.step
+),
+
+annotations AS (
+    SELECT *, device_label(device_type, device) AS device_label FROM memory_annotations
 ),
 
 annotated AS (
     SELECT
         source_id,
-        device,
+        device_label,
         try_cast(regexp_extract(name, '^ProfilerStep#([0-9]+)', 1) AS BIGINT) AS step,
         min(start_ns) AS start_ns,
         max(end_ns) AS end_ns,
         'annotation' AS origin
-    FROM memory_annotations
+    FROM annotations
     WHERE name LIKE 'ProfilerStep#%'
-    GROUP BY source_id, device, step
+    GROUP BY source_id, device_label, step
     HAVING step IS NOT NULL
 ),
 
 -- Of several optimizers the one that steps most often.
 optimizers AS (
-    SELECT source_id, device, arg_min(name, (-ends, name)) AS name
+    SELECT source_id, device_label, arg_min(name, (-ends, name)) AS name
     FROM (
-        SELECT source_id, device, name, count(end_ns) AS ends
-        FROM memory_annotations
+        SELECT source_id, device_label, name, count(end_ns) AS ends
+        FROM annotations
         WHERE name LIKE 'Optimizer.step#%'
-        GROUP BY source_id, device, name
+        GROUP BY source_id, device_label, name
     )
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
 ),
 
 optimized AS (
     SELECT
         source_id,
-        device,
+        device_label,
         row_number() OVER in_time - 1 AS step,
         lag(end_ns) OVER in_time AS start_ns,
         end_ns,
         'optimizer' AS origin
-    FROM memory_annotations
-    INNER JOIN optimizers USING (source_id, device, name)
+    FROM annotations
+    INNER JOIN optimizers USING (source_id, device_label, name)
     WHERE end_ns IS NOT NULL
-    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY end_ns)
+    WINDOW in_time AS (PARTITION BY source_id, device_label ORDER BY end_ns)
 ),
 
 -- What follows the last optimizer's step is one that has not ended.
 unended AS (
     SELECT
         source_id,
-        device,
+        device_label,
         max(step) + 1 AS step,
         max(end_ns) AS start_ns,
         NULL::BIGINT AS end_ns,
         'optimizer' AS origin
     FROM optimized
-    GROUP BY source_id, device
+    GROUP BY source_id, device_label
 ),
 
 found AS (
     SELECT
         *,
         rank() OVER (
-            PARTITION BY source_id, device
+            PARTITION BY source_id, device_label
             ORDER BY CASE origin WHEN 'profiler' THEN 0 WHEN 'annotation' THEN 1 ELSE 2 END
         ) AS choice
     FROM (
@@ -113,7 +118,8 @@ found AS (
 SELECT
     found.source_id,
     devices.rank,
-    found.device,
+    device_type_of(found.device_label) AS device_type,
+    device_of(found.device_label) AS device,
     found.step,
     found.start_ns,
     found.end_ns,
@@ -122,15 +128,15 @@ SELECT
     found.origin
 FROM found
 INNER JOIN devices
-    ON found.source_id = devices.source_id AND found.device = devices.device
+    ON found.source_id = devices.source_id AND found.device_label = devices.device_label
 ASOF LEFT JOIN action_moments AS at_start
     ON
         found.source_id = at_start.source_id
-        AND found.device = at_start.device
+        AND found.device_label = at_start.device_label
         AND found.start_ns > at_start.time_ns
 ASOF LEFT JOIN action_moments AS at_end
     ON
         found.source_id = at_end.source_id
-        AND found.device = at_end.device
+        AND found.device_label = at_end.device_label
         AND found.end_ns > at_end.time_ns
 WHERE found.choice = 1 AND (found.end_ns IS NOT NULL OR devices.last_ns > found.start_ns);

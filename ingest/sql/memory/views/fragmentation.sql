@@ -5,11 +5,12 @@
 -- run_id            the run
 -- source_id         the input file
 -- rank              rank of the process
--- device            device, as PyTorch names it
+-- device_type       cuda, cpu, xpu, …
+-- device            number of the device; null for the CPU
 -- level             segment, pool or device
 -- pool              ids of the private pool; (0, 0) is the common one; null of level device, and in
 --                   old files
--- segment_id        of level segment, the segment
+-- segment_id        of level segment, the segment (`memory_segments.segment_id`)
 -- segments          segments in it
 -- bytes             held of the device, bytes
 -- active_bytes      of it in blocks that are in use, or whose free is pending
@@ -24,6 +25,7 @@ segments AS (
         segment.run_id,
         segment.source_id,
         segment.rank,
+        segment.device_type,
         segment.device,
         segment.pool,
         segment.segment_id,
@@ -44,6 +46,7 @@ segments AS (
         segment.run_id,
         segment.source_id,
         segment.rank,
+        segment.device_type,
         segment.device,
         segment.pool,
         segment.segment_id
@@ -53,6 +56,7 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_type,
     device,
     CASE
         WHEN grouping(segment_id) = 0 THEN 'segment'
@@ -71,7 +75,7 @@ SELECT
     100.0 * sum(inactive_bytes) / nullif(sum(bytes), 0) AS inactive_percent
 FROM segments
 GROUP BY GROUPING SETS (
-    (run_id, source_id, rank, device, pool, segment_id),
-    (run_id, source_id, rank, device, pool),
-    (run_id, source_id, rank, device)
+    (run_id, source_id, rank, device_type, device, pool, segment_id),
+    (run_id, source_id, rank, device_type, device, pool),
+    (run_id, source_id, rank, device_type, device)
 );

@@ -1,20 +1,22 @@
 -- The memory curve of a device at the resolution of a screen:
--- `memory_curve(run, of_source, of_device, axis, since, until, bins)`. `axis` is `time`, in
--- nanoseconds since the device's first action, or `order`, in actions; `since` and `until` are on
--- it. Of each of the bins the first, lowest, highest and last moments are kept, so that a line
--- through them is the line through all moments (M4).
--- One row: a moment that is kept.
+-- `memory_curve(run, of_source, of_device_type, of_device, axis, since, until, bins)`. `axis` is
+-- `time`, in nanoseconds since the device's first action, or `order`, in actions; `since` and
+-- `until` are on it. Of each of the bins the first, lowest, highest and last moments are kept, so
+-- that a line through them is the line through all moments (M4).
+-- One row: a moment of `memory_timeline` that is kept.
 --
--- place            where it is on the axis
+-- position         where it is on the axis
 -- bin              number of the bin, from 0
--- ordinal          actions of the device before it; -1: the start
+-- ordinal          the moment (`memory_timeline.ordinal`)
 -- time_ns          Unix time, ns; null where it was not recorded
 -- action           what happened; null at the start
 -- used_bytes       active memory of a snapshot, else allocated memory
 -- allocated_bytes  allocated after it
 -- reserved_bytes   held by the allocator; null where not recorded
 -- is_highest       whether it is its bin's highest
-CREATE MACRO memory_curve(run, of_source, of_device, axis, since, until, bins) AS TABLE
+CREATE MACRO memory_curve(
+    run, of_source, of_device_type, of_device, axis, since, until, bins
+) AS TABLE
     WITH
     placed AS (
         SELECT
@@ -22,28 +24,36 @@ CREATE MACRO memory_curve(run, of_source, of_device, axis, since, until, bins) A
             CASE axis
                 WHEN 'time' THEN coalesce(time_ns, first_ns) - first_ns
                 ELSE greatest(ordinal, 0)
-            END AS place,
-            coalesce(active_bytes, allocated_bytes) AS used_bytes,
+            END AS position,
+            used_bytes,
             reserved_bytes
         FROM memory_timeline
         CROSS JOIN (
             SELECT first_ns
             FROM memory_peak
-            WHERE run_id = run AND source_id = of_source AND device = of_device
+            WHERE
+                run_id = run
+                AND source_id = of_source
+                AND device_type = of_device_type
+                AND device IS NOT DISTINCT FROM of_device
         )
-        WHERE run_id = run AND source_id = of_source AND device = of_device
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
     ),
 
     binned AS (
         SELECT
             *,
             least(
-                (place - since::BIGINT)::HUGEINT * bins
+                (position - since::BIGINT)::HUGEINT * bins
                 // greatest(1, until::BIGINT - since::BIGINT),
                 bins - 1
             )::BIGINT AS bin
         FROM placed
-        WHERE place BETWEEN since::BIGINT AND until::BIGINT
+        WHERE position BETWEEN since::BIGINT AND until::BIGINT
     ),
 
     extremes AS (
@@ -65,11 +75,11 @@ CREATE MACRO memory_curve(run, of_source, of_device, axis, since, until, bins) A
         -- what the curve was when the stretch began
         SELECT 0 AS bin, max(ordinal) AS ordinal, NULL AS highest
         FROM placed
-        WHERE place < since::BIGINT
+        WHERE position < since::BIGINT
     )
 
     SELECT
-        greatest(placed.place, since::BIGINT) AS place,
+        greatest(placed.position, since::BIGINT) AS position,
         kept.bin,
         moment.ordinal,
         moment.time_ns,
@@ -84,5 +94,6 @@ CREATE MACRO memory_curve(run, of_source, of_device, axis, since, until, bins) A
         ON
             moment.run_id = run
             AND moment.source_id = of_source
-            AND moment.device = of_device
+            AND moment.device_type = of_device_type
+            AND moment.device IS NOT DISTINCT FROM of_device
             AND kept.ordinal = moment.ordinal;

@@ -1,24 +1,26 @@
 -- The memory of two runs side by side, device by device: `memory_diff(base, other)`. Of several
 -- files of a rank and device the snapshot with the highest peak counts, else the trace with it.
--- One row: a figure of the curve, or a holder of memory at the peaks.
+-- One row: a metric of the curve, or an owner of memory at the peaks.
 --
--- rank            rank of the process
--- device          device, as PyTorch names it
--- level           curve, or as in `memory_sites`: site, module, op or category
--- name            of level curve: peak, peak reserved, start or end; else the holder
--- base_bytes      in the first run, bytes; null where it has no such device, 0 for a holder that
---                 held nothing
--- other_bytes     in the second
--- change_bytes    second less first
--- percent         change, of the first; null where that is 0
--- base_elements   of a holder, allocations in the first
--- other_elements  in the second
+-- rank               rank of the process
+-- device_type        cuda, cpu, xpu, …
+-- device             number of the device; null for the CPU
+-- level              curve, or as in `memory_by_owner`: frame, module, op or category
+-- name               of level curve: peak, peak reserved, start or end; else the owner
+-- is_known           whether the owner is known; true of level curve
+-- base_bytes         in the first run, bytes; null where it has no such device, 0 for an owner that
+--                    held nothing
+-- other_bytes        in the second
+-- change_bytes       second less first
+-- percent            change, of the first; null where that is 0
+-- base_allocations   of an owner, allocations in the first
+-- other_allocations  in the second
 CREATE MACRO memory_diff(base, other) AS TABLE
     WITH
     devices AS (
         SELECT
             *, row_number() OVER (
-                PARTITION BY run_id, rank, device
+                PARTITION BY run_id, rank, device_type, device
                 ORDER BY
                     CASE origin WHEN 'snapshot' THEN 0 WHEN 'trace' THEN 1 ELSE 2 END,
                     peak_bytes DESC,
@@ -36,80 +38,96 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         SELECT
             run_id,
             rank,
+            device_type,
             device,
             'curve' AS level,
             unnest(['peak', 'peak reserved', 'start', 'end']) AS name,
+            TRUE AS is_known,
             unnest([peak_bytes, peak_reserved_bytes, start_bytes, end_bytes]) AS bytes,
-            NULL::BIGINT AS elements
+            NULL::BIGINT AS allocations
         FROM chosen
         UNION ALL
         SELECT
-            holder.run_id,
-            holder.rank,
-            holder.device,
-            holder.level,
-            holder.name,
-            holder.bytes,
-            holder.elements
-        FROM memory_sites AS holder
+            owner.run_id,
+            owner.rank,
+            owner.device_type,
+            owner.device,
+            owner.level,
+            owner.name,
+            owner.is_known,
+            owner.bytes,
+            owner.allocations
+        FROM memory_by_owner AS owner
         INNER JOIN chosen
             ON
-                holder.run_id = chosen.run_id
-                AND holder.source_id = chosen.source_id
-                AND holder.device = chosen.device
-        WHERE holder.run_id IN (base, other) AND holder.level <> 'stack'
+                owner.run_id = chosen.run_id
+                AND owner.source_id = chosen.source_id
+                AND owner.device_type = chosen.device_type
+                AND owner.device IS NOT DISTINCT FROM chosen.device
+        WHERE owner.run_id IN (base, other) AND owner.level <> 'stack'
     ),
 
     sides AS (
         SELECT
             rank,
+            device_type,
             device,
             level,
             name,
+            is_known,
             max(bytes) FILTER (WHERE run_id = base) AS base_bytes,
             max(bytes) FILTER (WHERE run_id = other) AS other_bytes,
-            max(elements) FILTER (WHERE run_id = base) AS base_elements,
-            max(elements) FILTER (WHERE run_id = other) AS other_elements
+            max(allocations) FILTER (WHERE run_id = base) AS base_allocations,
+            max(allocations) FILTER (WHERE run_id = other) AS other_allocations
         FROM figures
-        GROUP BY rank, device, level, name
+        GROUP BY rank, device_type, device, level, name, is_known
     ),
 
     known AS (
         SELECT
             rank,
+            device_type,
             device,
             bool_or(run_id = base) AS in_base,
             bool_or(run_id = other) AS in_other
         FROM chosen
-        GROUP BY rank, device
+        GROUP BY rank, device_type, device
     ),
 
     -- What held nothing in a run that has the device held 0 bytes there.
     filled AS (
         SELECT
             sides.rank,
+            sides.device_type,
             sides.device,
             sides.level,
             sides.name,
+            sides.is_known,
             coalesce(sides.base_bytes, if(known.in_base AND sides.level <> 'curve', 0, NULL))
                 AS base_bytes,
             coalesce(sides.other_bytes, if(known.in_other AND sides.level <> 'curve', 0, NULL))
                 AS other_bytes,
-            sides.base_elements,
-            sides.other_elements
+            sides.base_allocations,
+            sides.other_allocations
         FROM sides
-        INNER JOIN known ON sides.rank = known.rank AND sides.device = known.device
+        INNER JOIN known
+            ON
+                sides.rank = known.rank
+                AND sides.device_type = known.device_type
+                AND sides.device IS NOT DISTINCT FROM known.device
     )
 
     SELECT
         rank,
+        device_type,
         device,
         level,
         name,
+        is_known,
         base_bytes,
         other_bytes,
         other_bytes - base_bytes AS change_bytes,
         100.0 * (other_bytes - base_bytes) / nullif(base_bytes, 0) AS percent,
-        base_elements,
-        other_elements
+        base_allocations,
+        other_allocations
     FROM filled;

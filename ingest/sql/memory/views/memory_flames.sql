@@ -1,16 +1,17 @@
 -- The blocks of each snapshot by the stacks that allocated them: what torch's `_memory_viz.py`
--- draws as flame graphs, line by line. `array_to_string(path, ';') || ' ' || bytes` is the folded
+-- draws as flame graphs, line by line. `array_to_string(frames, ';') || ' ' || bytes` is the folded
 -- line. The two graphs show the same bytes: those that the allocator held. Other than by torch, an
 -- inactive block counts at most with its size: what was asked for when it was last used can be
 -- more, which torch makes up for with negative gaps.
--- One row: a place in one of the two graphs of a device in a source.
+-- One row: a line of one of the two graphs of a device in an input file.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- device     device, as PyTorch names it
--- graph      memory: by stream; segments: by stream and segment
--- path       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the blocks'
+-- device_type  cuda, cpu, xpu, …
+-- device       number of the device; null for the CPU
+-- flame_graph  memory: by stream; segments: by stream and segment
+-- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the blocks'
 --            state, then the stack's frames as `file:line:function`, outermost first, without those
 --            of the unwinder and the interpreter; or `<non-python>` where no stack was recorded, or
 --            `<gaps>` for what rounding sizes up has added
@@ -22,7 +23,7 @@ placed AS (
         stacks.run_id,
         stacks.stack_id,
         unnest(stacks.frame_ids) AS frame_id,
-        generate_subscripts(stacks.frame_ids, 1) AS place
+        generate_subscripts(stacks.frame_ids, 1) AS position
     FROM stacks
     INNER JOIN (
         SELECT DISTINCT run_id, stack_id
@@ -36,10 +37,10 @@ called AS (
         placed.stack_id,
         list(
             concat_ws(
-                ':', regexp_extract(frames.filename, '[^/\\]*$'), frames.line, frames.name
-            ) ORDER BY placed.place DESC
+                ':', regexp_extract(frames.filename, '[^/\\]*$'), frames.line, frames.function
+            ) ORDER BY placed.position DESC
         ) FILTER (  -- as torch does
-            WHERE NOT regexp_matches(frames.name, concat(
+            WHERE NOT regexp_matches(frames.function, concat(
                 'unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|',
                 '__libc_start_main|PyEval_|PyObject_|PyFunction_'
             ))
@@ -58,6 +59,7 @@ parts AS (
         block.run_id,
         block.source_id,
         block.rank,
+        block.device_type,
         block.device,
         concat('stream_', segment.stream) AS stream,
         concat('seg_', segment.address) AS segment,
@@ -81,6 +83,7 @@ lines AS (
         parts.run_id,
         parts.source_id,
         parts.rank,
+        parts.device_type,
         parts.device,
         parts.stream,
         parts.segment,
@@ -106,9 +109,10 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_type,
     device,
-    'segments' AS graph,
-    [stream, segment, state] || frames AS path,
+    'segments' AS flame_graph,
+    [stream, segment, state] || frames AS frames,
     bytes,
     blocks
 FROM lines
@@ -117,9 +121,10 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_type,
     device,
-    'memory' AS graph,
-    [stream, state] || frames AS path,
+    'memory' AS flame_graph,
+    [stream, state] || frames AS frames,
     sum(bytes)::BIGINT AS bytes,
     sum(blocks)::BIGINT AS blocks
 FROM lines

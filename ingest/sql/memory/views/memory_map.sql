@@ -1,11 +1,17 @@
--- The segments of a device and what was in them after any of its actions, ready to be drawn:
--- `memory_map(run, of_source, of_device, at_ordinal, most_segments, most_pieces)`. After the last
--- action of a snapshot these are its own blocks; before, they are replayed (`memory_layout`). The
--- largest segments and, in these, the largest pieces are told apart; neighbours that are smaller
--- are put together by state, so that a segment's pieces still fill it.
--- One row: a piece of a segment, or small neighbours of one state.
+-- The segments that the allocators held at any number of moments, and what was in them, ready to be
+-- drawn: `memory_map(moments, most_segments, most_pieces)`, with the name of a relation that has
+-- rows of `memory_timeline`. After the last action of a snapshot these are its own blocks; before,
+-- they are replayed (`memory_layout_at`). Of each moment the largest segments and, in these, the
+-- largest pieces are told apart; neighbours that are smaller are put together by state, so that a
+-- segment's pieces still fill it.
+-- One row: a piece of a segment at a moment, or small neighbours of one state.
 --
--- segment          number of the segment, from 1, the largest first
+-- run_id           the run
+-- source_id        the input file
+-- device_type      cuda, xpu, …
+-- device           number of the device
+-- ordinal          the moment (`memory_timeline.ordinal`)
+-- segment_ordinal  place of the segment among those of the moment, from 1, the largest first
 -- segment_address  where it begins
 -- segment_bytes    its size, bytes
 -- offset_bytes     from the segment's start to the piece
@@ -13,20 +19,47 @@
 -- state            allocated; pending; stranded: free, in a segment that holds allocations; free:
 --                  in one that holds none, and that can be released
 -- pieces           1, or how many neighbours were put together
--- site             line of the user's code that allocated it, of a single piece
+-- user_frame       line of the user's code that allocated it, of a single piece
 -- is_replayed      whether it was replayed from the actions
-CREATE MACRO memory_map(
-    run, of_source, of_device, at_ordinal, most_segments, most_pieces
-) AS TABLE
+CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
     WITH
-    last_action AS (
-        SELECT actions - 1 AS ordinal
-        FROM memory_peak
-        WHERE run_id = run AND source_id = of_source AND device = of_device
+    mapped_moments AS (
+        SELECT
+            moment.run_id,
+            moment.source_id,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.ordinal < peak.actions - 1 AS is_replayed
+        FROM query_table(moments) AS moment
+        INNER JOIN memory_peak AS peak
+            ON
+                moment.run_id = peak.run_id
+                AND moment.source_id = peak.source_id
+                AND moment.device_type = peak.device_type
+                AND moment.device IS NOT DISTINCT FROM peak.device
+    ),
+
+    replayed_moments AS (
+        SELECT * FROM mapped_moments WHERE is_replayed
+    ),
+
+    -- The conditions keep DuckDB from opening the files of other runs.
+    blocks AS (
+        SELECT * FROM memory_blocks WHERE run_id IN (SELECT run_id FROM mapped_moments)
+    ),
+
+    segments_of_runs AS (
+        SELECT * FROM memory_segments WHERE run_id IN (SELECT run_id FROM mapped_moments)
+    ),
+
+    stacks_of_runs AS (
+        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM mapped_moments)
     ),
 
     pieces AS (
         SELECT
+            moment.*,
             segment.address AS segment_address,
             segment.bytes AS segment_bytes,
             block.address,
@@ -36,59 +69,87 @@ CREATE MACRO memory_map(
                 WHEN 'active_allocated' THEN 'allocated'
                 ELSE 'pending'
             END AS state,
-            stacks.site,
-            FALSE AS is_replayed
-        FROM memory_blocks AS block
-        INNER JOIN memory_segments AS segment
+            stacks.user_frame
+        FROM mapped_moments AS moment
+        INNER JOIN blocks AS block
+            ON
+                moment.run_id = block.run_id
+                AND moment.source_id = block.source_id
+                AND moment.device_type = block.device_type
+                AND moment.device IS NOT DISTINCT FROM block.device
+        INNER JOIN segments_of_runs AS segment
             ON
                 block.run_id = segment.run_id
                 AND block.source_id = segment.source_id
                 AND block.segment_id = segment.segment_id
-        LEFT JOIN stacks ON block.run_id = stacks.run_id AND block.stack_id = stacks.stack_id
-        WHERE
-            block.run_id = run
-            AND block.source_id = of_source
-            AND block.device = of_device
-            AND at_ordinal >= (SELECT ordinal FROM last_action)
+        LEFT JOIN stacks_of_runs AS stacks
+            ON block.run_id = stacks.run_id AND block.stack_id = stacks.stack_id
+        WHERE NOT moment.is_replayed
         UNION ALL BY NAME
-        SELECT segment_address, segment_bytes, address, bytes, state, site, TRUE AS is_replayed
-        FROM memory_layout(run, of_source, of_device, at_ordinal)
-        WHERE at_ordinal < (SELECT ordinal FROM last_action)
+        SELECT * EXCLUDE (allocation_id), TRUE AS is_replayed
+        FROM memory_layout_at('replayed_moments')
     ),
 
-    largest AS (
+    segments AS (
         SELECT
+            run_id,
+            source_id,
+            device_type,
+            device,
+            ordinal,
             segment_address,
-            row_number() OVER (ORDER BY any_value(segment_bytes) DESC, segment_address) AS segment,
+            row_number() OVER (
+                PARTITION BY run_id, source_id, device_type, device, ordinal
+                ORDER BY any_value(segment_bytes) DESC, segment_address
+            ) AS segment_ordinal,
             bool_or(state <> 'free') AS is_in_use
         FROM pieces
-        GROUP BY segment_address
-        ORDER BY segment
-        LIMIT most_segments
+        GROUP BY run_id, source_id, device_type, device, ordinal, segment_address
     ),
 
     told_apart AS (
         SELECT
             pieces.*,
-            largest.segment,
-            if(pieces.state = 'free' AND largest.is_in_use, 'stranded', pieces.state) AS part,
-            row_number() OVER (ORDER BY pieces.bytes DESC, pieces.address) <= most_pieces
-                AS is_single
+            segments.segment_ordinal,
+            if(pieces.state = 'free' AND segments.is_in_use, 'stranded', pieces.state) AS part,
+            row_number() OVER (
+                PARTITION BY
+                    pieces.run_id,
+                    pieces.source_id,
+                    pieces.device_type,
+                    pieces.device,
+                    pieces.ordinal
+                ORDER BY pieces.bytes DESC, pieces.address
+            ) <= most_pieces AS is_single
         FROM pieces
-        INNER JOIN largest ON pieces.segment_address = largest.segment_address
+        INNER JOIN segments
+            ON
+                pieces.run_id = segments.run_id
+                AND pieces.source_id = segments.source_id
+                AND pieces.device_type = segments.device_type
+                AND pieces.device IS NOT DISTINCT FROM segments.device
+                AND pieces.ordinal = segments.ordinal
+                AND pieces.segment_address = segments.segment_address
+        WHERE segments.segment_ordinal <= most_segments
     ),
 
     neighbours AS (
         SELECT
             *, sum(is_single::INTEGER) OVER (
-                PARTITION BY segment ORDER BY address ROWS UNBOUNDED PRECEDING
+                PARTITION BY run_id, source_id, device_type, device, ordinal, segment_ordinal
+                ORDER BY address ROWS UNBOUNDED PRECEDING
             ) AS stretch
         FROM told_apart
     ),
 
     together AS (
         SELECT
-            segment,
+            run_id,
+            source_id,
+            device_type,
+            device,
+            ordinal,
+            segment_ordinal,
             segment_address,
             segment_bytes,
             stretch,
@@ -97,14 +158,30 @@ CREATE MACRO memory_map(
             min(address) AS address,
             sum(bytes)::BIGINT AS bytes,
             count(*) AS pieces,
-            if(is_single, any_value(site), NULL) AS site,
+            if(is_single, any_value(user_frame), NULL) AS user_frame,
             bool_or(is_replayed) AS is_replayed
         FROM neighbours
-        GROUP BY segment, segment_address, segment_bytes, stretch, is_single, part
+        GROUP BY
+            run_id,
+            source_id,
+            device_type,
+            device,
+            ordinal,
+            segment_ordinal,
+            segment_address,
+            segment_bytes,
+            stretch,
+            is_single,
+            part
     )
 
     SELECT
-        segment,
+        run_id,
+        source_id,
+        device_type,
+        device,
+        ordinal,
+        segment_ordinal,
         segment_address,
         segment_bytes,
         (
@@ -115,12 +192,16 @@ CREATE MACRO memory_map(
         bytes,
         state,
         pieces,
-        site,
+        user_frame,
         is_replayed
     FROM together
     WINDOW
-        in_stretch AS (PARTITION BY segment, stretch, is_single),
+        in_stretch AS (
+            PARTITION BY
+                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
+        ),
         before AS (
-            PARTITION BY segment, stretch, is_single
+            PARTITION BY
+                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
             ORDER BY state ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         );

@@ -1,32 +1,42 @@
 -- What to mark beside the memory curve of a device:
--- `memory_marks(run, of_source, of_device, axis, since, until)`, with the axis of `memory_curve`.
+-- `memory_marks(run, of_source, of_device_type, of_device, axis, since, until)`, with the axis of
+-- `memory_curve`.
 -- One row: a step, an annotation or an out-of-memory error that touches the stretch.
 --
--- kind        step, annotation or oom
--- name        the step's number, the annotation's name; of an oom, null
--- from_place  where it begins on the axis; `since` where it began before
--- to_place    where it ends; `until` where it ended later, or never
--- ordinal     actions of the device before its start
-CREATE MACRO memory_marks(run, of_source, of_device, axis, since, until) AS TABLE
+-- kind            step, annotation or oom
+-- name            the step's number, the annotation's name; of an oom, null
+-- start_position  where it begins on the axis; `since` where it began before
+-- end_position    where it ends; `until` where it ended later, or never
+-- ordinal         actions of the device before its start
+CREATE MACRO memory_marks(run, of_source, of_device_type, of_device, axis, since, until) AS TABLE
     WITH
     first_action AS (
         SELECT first_ns
         FROM memory_peak
-        WHERE run_id = run AND source_id = of_source AND device = of_device
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
     ),
 
     found AS (
         SELECT
             'step' AS kind, step::VARCHAR AS name, start_ns, end_ns, start_ordinal, end_ordinal
         FROM memory_steps
-        WHERE run_id = run AND source_id = of_source AND device = of_device
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
         UNION ALL
         SELECT 'annotation' AS kind, name, start_ns, end_ns, start_ordinal, end_ordinal
         FROM memory_annotations
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device = of_device
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
             AND NOT starts_with(name, 'ProfilerStep#')  -- these are the steps
         UNION ALL
         SELECT
@@ -38,7 +48,11 @@ CREATE MACRO memory_marks(run, of_source, of_device, axis, since, until) AS TABL
             ordinal AS end_ordinal
         FROM memory_events
         WHERE
-            run_id = run AND source_id = of_source AND device = of_device AND action = 'oom'
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
+            AND action = 'oom'
     ),
 
     placed AS (
@@ -50,13 +64,13 @@ CREATE MACRO memory_marks(run, of_source, of_device, axis, since, until) AS TABL
                     WHEN 'time' THEN found.start_ns - first_action.first_ns
                     ELSE found.start_ordinal
                 END, since::BIGINT
-            ) AS from_place,
+            ) AS start_position,
             coalesce(
                 CASE axis
                     WHEN 'time' THEN found.end_ns - first_action.first_ns
                     ELSE found.end_ordinal
                 END, until::BIGINT
-            ) AS to_place,
+            ) AS end_position,
             coalesce(found.start_ordinal, 0) AS ordinal
         FROM found
         CROSS JOIN first_action
@@ -65,8 +79,8 @@ CREATE MACRO memory_marks(run, of_source, of_device, axis, since, until) AS TABL
     SELECT
         kind,
         name,
-        greatest(from_place, since::BIGINT) AS from_place,
-        least(to_place, until::BIGINT) AS to_place,
+        greatest(start_position, since::BIGINT) AS start_position,
+        least(end_position, until::BIGINT) AS end_position,
         ordinal
     FROM placed
-    WHERE from_place <= until::BIGINT AND to_place >= since::BIGINT;
+    WHERE start_position <= until::BIGINT AND end_position >= since::BIGINT;

@@ -4,11 +4,10 @@
 -- run_id     the run
 -- rank       rank of the process; 0 when there was one
 -- device     number of the device
--- kernel     name of the kernel, copy or set; `bubble`
--- op         the same, so that all rankings have the same columns
+-- name       name of the kernel, copy or set; `bubble`
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the device's span, 0 to 100
-SELECT run_id, rank, device, name AS kernel, name AS op, calls, device_ns, percent
+SELECT run_id, rank, device, name, calls, device_ns, percent
 FROM ranking
 WHERE level = 'kernel';

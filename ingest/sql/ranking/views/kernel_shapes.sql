@@ -2,7 +2,7 @@
 -- One row: a grid and block a kernel was launched with, or sizes copied, on one device of one rank.
 --
 -- run_id        the run
--- kernel        name of the kernel, copy or set
+-- name          name of the kernel, copy or set
 -- rank          rank of the process
 -- device        number of the device
 -- grid          thread blocks in x, y, z; null where the trace holds none
@@ -16,7 +16,7 @@
 -- mean_ns       average duration, ns
 SELECT
     run_id,
-    name AS kernel,
+    name,
     rank,
     device,
     grid,

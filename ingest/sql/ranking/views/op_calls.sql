@@ -6,8 +6,8 @@
 -- name             operator, as in `ranking`
 -- rank             rank of the process
 -- device           number of the device
--- event_id         the call's row in `events`
--- step             step in which it began
+-- event_id         the call (`ops.event_id`)
+-- step             step in which it began (`steps.step`)
 -- start_ns         Unix time at which it began, ns
 -- dur_ns           its length on the host, ns
 -- activities       device activities it launched on the device

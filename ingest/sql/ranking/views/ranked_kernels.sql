@@ -6,12 +6,12 @@
 -- name      operator or kernel, as in `ranking`
 -- rank      rank of the process
 -- device    number of the device
--- event_id  the activity's row in `events`
--- owner_id  `event_id` of the operator that `name` names; null where that is a kernel
+-- event_id  the activity (`kernels.event_id`)
+-- owner_id  the operator that `name` names (`ops.event_id`); null where that is a kernel
 -- kernel    name of the kernel, copy or set
 -- class     compute, communication or copy
 -- dur_ns    its length, ns
--- step      step in which it was launched
+-- step      step in which it was launched (`steps.step`)
 SELECT
     kernels.run_id,
     levels.level,
@@ -19,7 +19,7 @@ SELECT
         WHEN levels.level = 'kernel' THEN kernels.name
         WHEN levels.level = 'op' AND kernels.top_op IS NOT NULL THEN kernels.top_op
         WHEN levels.level = 'leaf' AND kernels.op IS NOT NULL THEN kernels.op
-        WHEN kernels.graph_launch THEN '(graph) ' || kernels.name
+        WHEN kernels.is_graph_launch THEN '(graph) ' || kernels.name
         ELSE '(no op)'
     END AS name,
     kernels.rank,

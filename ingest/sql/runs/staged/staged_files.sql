@@ -9,11 +9,11 @@ CREATE TABLE staged_files (
     json_bytes BIGINT,
     sha256 VARCHAR,
     events BIGINT,
-    complete BIGINT,
-    other MAP (VARCHAR, BIGINT),
-    dropped MAP (VARCHAR, BIGINT),
+    complete_events BIGINT,
+    other_counts MAP (VARCHAR, BIGINT),
+    dropped_counts MAP (VARCHAR, BIGINT),
     status VARCHAR,
     warnings VARCHAR[],
     warning_codes VARCHAR[],
-    meta JSON
+    metadata JSON
 );

@@ -12,5 +12,5 @@ CREATE TABLE staged_run (
     started_at TIMESTAMP,
     ingested_at TIMESTAMP,
     tags MAP (VARCHAR, VARCHAR),
-    meta JSON
+    run_json JSON
 );

@@ -12,7 +12,7 @@
 -- started_at         when the profile began, UTC; null when the trace counts from no known time
 -- ingested_at        when it was added, UTC
 -- tags               the user's own keys and values
--- meta               run.json, secrets redacted (JSON)
+-- run_json           run.json, secrets redacted (JSON)
 WITH
 -- Compilations count where nothing else was recorded: those of a warm-up come before the profile.
 first AS (

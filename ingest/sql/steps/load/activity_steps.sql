@@ -17,7 +17,7 @@ activities AS (
         kind = 'kernel' AS is_kernel,
         launch_id,
         launch_dur_ns,
-        graph_launch,
+        is_graph_launch,
         step
     FROM kernels
     UNION ALL BY NAME

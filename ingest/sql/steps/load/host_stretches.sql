@@ -13,7 +13,7 @@ edges AS (
     UNION ALL
     SELECT
         source_id,
-        unnest([wall_from_ns, from_ns, to_ns, wall_to_ns]) AS edge_ns,
+        unnest([wall_start_ns, start_ns, end_ns, wall_end_ns]) AS edge_ns,
         NULL AS kind,
         0 AS change
     FROM measured_windows
@@ -26,7 +26,8 @@ running AS (
         edge_ns AS start_ns,
         lead(edge_ns) OVER (PARTITION BY source_id ORDER BY edge_ns) AS end_ns,
         coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0) AS operators,
-        coalesce(sum(sum(change) FILTER (WHERE kind = 'generated')) OVER up_to, 0) AS generated,
+        coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
+            AS compiled_code,
         coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0) AS loaders,
         coalesce(sum(sum(change) FILTER (WHERE kind = 'compile')) OVER up_to, 0) AS compilers
     FROM edges
@@ -41,10 +42,10 @@ SELECT
     running.end_ns - running.start_ns AS dur_ns,
     running.operators::BIGINT AS operators,
     CASE
-        WHEN running.start_ns < measured.from_ns THEN 'lead'
-        WHEN running.start_ns >= measured.to_ns THEN 'tail'
+        WHEN running.start_ns < measured.start_ns THEN 'lead'
+        WHEN running.start_ns >= measured.end_ns THEN 'tail'
         WHEN running.operators > 0 THEN 'compute'
-        WHEN running.generated > 0 THEN 'generated'
+        WHEN running.compiled_code > 0 THEN 'compiled_code'
         ELSE idle_cause(step_part_rules(
             is_late := TRUE,
             is_loading := running.loaders > 0,
@@ -55,8 +56,8 @@ FROM running
 INNER JOIN measured_windows AS measured
     ON
         running.source_id = measured.source_id
-        AND running.start_ns >= measured.wall_from_ns
-        AND running.end_ns <= measured.wall_to_ns
+        AND running.start_ns >= measured.wall_start_ns
+        AND running.end_ns <= measured.wall_end_ns
 ASOF LEFT JOIN step_moments('steps') AS moment
     ON running.source_id = moment.source_id AND running.start_ns >= moment.from_ns
 WHERE measured.measure = 'host';

@@ -13,13 +13,13 @@ SELECT
     activity.is_kernel,
     activity.launch_id,
     activity.launch_dur_ns,
-    activity.graph_launch,
+    activity.is_graph_launch,
     activity.end_ns - activity.start_ns AS dur_ns,
-    least(activity.end_ns, measured.to_ns) - greatest(activity.start_ns, measured.from_ns)
+    least(activity.end_ns, measured.end_ns) - greatest(activity.start_ns, measured.start_ns)
         AS inside_ns,
     greatest(
-        least(activity.end_ns, measured.to_ns)
-        - greatest(activity.start_ns, measured.from_ns, activity.reached_ns),
+        least(activity.end_ns, measured.end_ns)
+        - greatest(activity.start_ns, measured.start_ns, activity.reached_ns),
         0
     ) AS covered_ns
 FROM activity_steps AS activity

@@ -4,8 +4,8 @@ SELECT
     listed.rule.part,
     listed.ordinal,
     listed.rule.is_idle,
-    listed.rule.of_device,
-    listed.rule.of_host
+    listed.rule.is_of_device,
+    listed.rule.is_of_host
 FROM (
     SELECT
         unnest(step_part_rules()) AS rule,

@@ -2,9 +2,9 @@
 -- One row: a stretch of time in one step of an input file; `step` is null between steps.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH moments AS (
-    SELECT source_id, step, from_ns FROM step_moments('steps')
+    SELECT source_id, step, from_ns AS start_ns FROM step_moments('steps')
     UNION ALL
-    SELECT source_id, NULL AS step, min(wall_from_ns) - 1 AS from_ns
+    SELECT source_id, NULL AS step, min(wall_start_ns) - 1 AS start_ns
     FROM measured_windows
     GROUP BY source_id
 )
@@ -12,6 +12,6 @@ WITH moments AS (
 SELECT
     source_id,
     step,
-    from_ns,
-    lead(from_ns, 1, 9223372036854775807) OVER (PARTITION BY source_id ORDER BY from_ns) AS to_ns
+    start_ns,
+    lead(start_ns, 1, 9223372036854775807) OVER (PARTITION BY source_id ORDER BY start_ns) AS end_ns
 FROM moments;

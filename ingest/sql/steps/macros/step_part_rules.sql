@@ -21,8 +21,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'lead',
         'label': 'before the first activity',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': NULL,
         'text': 'Time before the first activity of the measured steps.',
         'remedy': NULL,
@@ -31,8 +31,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'host',
         'label': 'idle: host',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'The launch came after the gap began: the host was busy elsewhere.',
         'remedy': 'Compile the model, record CUDA graphs, or do less in Python between the '
@@ -42,8 +42,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'sync',
         'label': 'idle: sync',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'As host, but the host had been waiting for the device when the gap began.',
         'remedy': 'Copy from pinned memory with non_blocking=True; read results (.item(), '
@@ -53,8 +53,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'dataloader',
         'label': 'idle: dataloader',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'As host; half of the gap or more went into loading data.',
         'remedy': 'Load in other processes (DataLoader(num_workers=…, '
@@ -64,8 +64,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'compile',
         'label': 'idle: compile',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'As host; half of the gap or more went into compiling.',
         'remedy': 'Compile in a warm-up before the profile; where a size changes, mark it '
@@ -75,8 +75,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'launch',
         'label': 'idle: launch',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'Launched in time, and nothing explains the gap but the launch itself.',
         'remedy': 'Record CUDA graphs, or give each kernel more work.',
@@ -85,8 +85,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'dependency',
         'label': 'idle: dependency',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'Launched in time, but it followed another stream''s activity or a '
         || 'communication.',
@@ -97,8 +97,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'unknown',
         'label': 'idle: unknown',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'The trace holds no launch for the activity after the gap.',
         'remedy': 'Profile the CPU and the device together, so that the trace holds the '
@@ -108,8 +108,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'compute',
         'label': 'compute',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': FALSE,
         'text': 'Durations of compute kernels; of a host, of its outermost operators.',
         'remedy': NULL,
@@ -118,8 +118,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'communication',
         'label': 'communication',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': FALSE,
         'text': 'Durations of communication kernels.',
         'remedy': NULL,
@@ -128,20 +128,20 @@ CREATE MACRO step_part_rules(
     {
         'part': 'copy',
         'label': 'copy',
-        'of_device': TRUE,
-        'of_host': FALSE,
+        'is_of_device': TRUE,
+        'is_of_host': FALSE,
         'is_idle': FALSE,
         'text': 'Durations of copies and sets.',
         'remedy': NULL,
         'applies': FALSE
     },
     {
-        'part': 'generated',
-        'label': 'generated code',
-        'of_device': FALSE,
-        'of_host': TRUE,
+        'part': 'compiled_code',
+        'label': 'compiled code',
+        'is_of_device': FALSE,
+        'is_of_host': TRUE,
         'is_idle': FALSE,
-        'text': 'Time in compiled graphs outside of operators: generated code without a '
+        'text': 'Time in compiled graphs outside of operators: compiled code without a '
         || 'record of its own.',
         'remedy': NULL,
         'applies': FALSE
@@ -149,8 +149,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'overlap',
         'label': 'overlap',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': FALSE,
         'text': 'Time counted more than once in the parts before, as a negative number.',
         'remedy': NULL,
@@ -159,8 +159,8 @@ CREATE MACRO step_part_rules(
     {
         'part': 'tail',
         'label': 'after the last activity',
-        'of_device': TRUE,
-        'of_host': TRUE,
+        'is_of_device': TRUE,
+        'is_of_host': TRUE,
         'is_idle': NULL,
         'text': 'Time after their last activity.',
         'remedy': NULL,

@@ -3,24 +3,24 @@
 -- Materialised: a relation reads it, and its file is written from it.
 --
 -- `wall` goes from the first step's start to the last one's end, or to the end of what they
--- launched. The window `from` … `to` goes from the start of the first activity that was launched
--- in a step to the end of the last; where there was none, it is empty and at the end.
+-- launched. The window from `start_ns` to `end_ns` goes from the start of the first activity that
+-- was launched in a step to the end of the last; where there was none, it is empty and at the end.
 --
--- run_id        the run
--- source_id     the input file
--- rank          rank of the process
--- device        number of the device; null where the host is measured
--- measure       device, or host in a run without device activities
--- steps_from    how the steps were found, as in `steps`
--- step_name     what a step is, as there
--- steps         number of steps
--- wall_from_ns  Unix time at which the wall time begins, ns
--- wall_to_ns    Unix time at which it ends, ns
--- from_ns       Unix time from which activities count, ns
--- to_ns         Unix time up to which they count, ns
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- device         number of the device; null where the host is measured
+-- measure        device, or host in a run without device activities
+-- steps_from     how the steps were found, as in `steps`
+-- step_name      what a step is, as there
+-- steps          number of steps
+-- wall_start_ns  Unix time at which the wall time begins, ns
+-- wall_end_ns    Unix time at which it ends, ns
+-- start_ns       Unix time from which activities count, ns
+-- end_ns         Unix time up to which they count, ns
 WITH
 asked AS (
-    SELECT source_id, device, min(start_ns) AS from_ns, max(end_ns) AS to_ns
+    SELECT source_id, device, min(start_ns) AS start_ns, max(end_ns) AS end_ns
     FROM activity_steps
     WHERE is_measured
     GROUP BY source_id, device
@@ -33,8 +33,8 @@ recordings AS (
         steps_from,
         min(step_name) AS step_name,
         count(*) AS steps,
-        min(start_ns) AS from_ns,
-        max(start_ns + dur_ns) AS to_ns
+        min(start_ns) AS start_ns,
+        max(start_ns + dur_ns) AS end_ns
     FROM steps
     GROUP BY source_id, rank, steps_from
 ),
@@ -55,10 +55,10 @@ SELECT
     recordings.steps_from,
     recordings.step_name,
     recordings.steps,
-    least(recordings.from_ns, asked.from_ns) AS wall_from_ns,
-    greatest(recordings.to_ns, asked.to_ns) AS wall_to_ns,
-    coalesce(asked.from_ns, recordings.to_ns) AS from_ns,
-    coalesce(asked.to_ns, recordings.to_ns) AS to_ns
+    least(recordings.start_ns, asked.start_ns) AS wall_start_ns,
+    greatest(recordings.end_ns, asked.end_ns) AS wall_end_ns,
+    coalesce(asked.start_ns, recordings.end_ns) AS start_ns,
+    coalesce(asked.end_ns, recordings.end_ns) AS end_ns
 FROM recordings
 INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
 LEFT JOIN asked

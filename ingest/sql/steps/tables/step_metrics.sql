@@ -1,27 +1,34 @@
 -- Metrics of each measured step; `step_parts` has what its time consists of.
 -- One row: a step, on a device of an input file; without a device, on its host.
+-- Start here: Which step is slower than the others?
 --
--- run_id          the run
--- source_id       the input file
--- rank            rank of the process
--- device          number of the device; null where the host is measured
--- step            number of the step; null for time between steps, and where no steps were found
--- start_ns        Unix time at which the host began the step, ns; null between steps
--- dur_ns          its length on the host, ns; null between steps
--- until_ns        Unix time at which the step and all that it launched had ended, ns; null between
---                 steps
--- wall_ns         sum of its parts, ns
--- busy_ns         time in which the device was busy, or the host in a run without one, ns
--- idle_ns         time in which it idled between activities, ns
--- activities      kernels, copies and sets, or operators of a host
--- kernels         of those, kernels; null for a host
--- launches        calls that launched these; null where no launch was recorded
--- graph_launches  of those, launches of a recorded graph
--- launch_call_ns  time that the host spent in these calls, ns
--- short_kernels   kernels that took less time than their launch call, outside of graphs; null where
---                 no launch was recorded
--- peak_bytes      the most memory in use of the device, or of the host's, in the step, bytes; null
---                 where not recorded, and between steps
+-- run_id                    the run
+-- source_id                 the input file
+-- rank                      rank of the process
+-- device                    number of the device; null where the host is measured
+-- step                      number of the step (`steps.step`); null for time between steps, and
+--                           where no steps were found
+-- is_median                 whether it is the device's step of median wall time, of two the
+--                           shorter; always true where no steps were found
+-- start_ns                  Unix time at which the host began the step, ns; null between steps
+-- dur_ns                    its length on the host, ns; null between steps
+-- work_end_ns               Unix time at which the step and all that it launched had ended, ns;
+--                           null between steps
+-- wall_ns                   sum of its parts, ns
+-- busy_ns                   time in which the device was busy, or the host in a run without one, ns
+-- idle_ns                   time in which it idled between activities, ns
+-- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
+-- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
+-- bubbles                   gaps; a gap counts in the step of the activity that ended it
+-- activities                kernels, copies and sets, or operators of a host
+-- kernels                   of those, kernels; null for a host
+-- launches                  calls that launched these; null where no launch was recorded
+-- graph_launches            of those, launches of a recorded graph
+-- launch_call_ns            time that the host spent in these calls, ns
+-- short_kernels             kernels that took less time than their launch call, outside of graphs;
+--                           null where no launch was recorded
+-- peak_bytes                the most memory in use of the device, or of the host's, in the step,
+--                           bytes; null where not recorded, and between steps
 WITH
 times AS (
     SELECT
@@ -43,7 +50,7 @@ counts AS (
         step,
         count(*) AS activities,
         count(*) FILTER (WHERE is_kernel) AS kernels,
-        count(*) FILTER (WHERE is_kernel AND NOT graph_launch AND dur_ns < launch_dur_ns)
+        count(*) FILTER (WHERE is_kernel AND NOT is_graph_launch AND dur_ns < launch_dur_ns)
             AS short_kernels
     FROM measured_activities
     GROUP BY source_id, device, step
@@ -56,7 +63,7 @@ calls AS (
         device,
         step,
         any_value(launch_dur_ns) AS dur_ns,
-        bool_or(graph_launch) AS is_graph
+        bool_or(is_graph_launch) AS is_graph
     FROM measured_activities
     WHERE is_kernel AND launch_id IS NOT NULL
     GROUP BY source_id, device, step, launch_id
@@ -81,6 +88,23 @@ reached AS (
     GROUP BY source_id, device, step
 ),
 
+gaps AS (
+    SELECT source_id, device, step, count(*) AS bubbles
+    FROM measured_gaps
+    GROUP BY source_id, device, step
+),
+
+exposed AS (
+    SELECT
+        source_id,
+        device,
+        step,
+        sum(exposed_ns) FILTER (WHERE class = 'communication')::BIGINT AS communication_ns,
+        sum(exposed_ns) FILTER (WHERE class = 'copy')::BIGINT AS copy_ns
+    FROM exposed_activities
+    GROUP BY source_id, device, step
+),
+
 launching AS (
     SELECT rank, count(launch_id) > 0 AS is_recorded FROM kernels GROUP BY rank
 ),
@@ -96,12 +120,19 @@ SELECT
     times.rank,
     times.device,
     times.step,
+    steps.start_ns IS NOT NULL AND (
+        steps.step IS NULL OR row_number() OVER by_wall = (count(*) OVER alike + 1) // 2
+    ) AS is_median,
     steps.start_ns,
     steps.dur_ns,
-    greatest(steps.start_ns + steps.dur_ns, reached.end_ns) AS until_ns,
+    greatest(steps.start_ns + steps.dur_ns, reached.end_ns) AS work_end_ns,
     times.wall_ns,
     times.busy_ns,
     times.idle_ns,
+    if(measured.measure = 'device', coalesce(exposed.communication_ns, 0), NULL)
+        AS exposed_communication_ns,
+    if(measured.measure = 'device', coalesce(exposed.copy_ns, 0), NULL) AS exposed_copy_ns,
+    coalesce(gaps.bubbles, 0) AS bubbles,
     coalesce(counts.activities, 0) AS activities,
     if(measured.measure = 'device', coalesce(counts.kernels, 0), NULL) AS kernels,
     if(launching.is_recorded, coalesce(launched.launches, 0), NULL) AS launches,
@@ -131,6 +162,16 @@ LEFT JOIN reached
         times.source_id = reached.source_id
         AND times.device IS NOT DISTINCT FROM reached.device
         AND times.step IS NOT DISTINCT FROM reached.step
+LEFT JOIN gaps
+    ON
+        times.source_id = gaps.source_id
+        AND times.device IS NOT DISTINCT FROM gaps.device
+        AND times.step IS NOT DISTINCT FROM gaps.step
+LEFT JOIN exposed
+    ON
+        times.source_id = exposed.source_id
+        AND times.device IS NOT DISTINCT FROM exposed.device
+        AND times.step IS NOT DISTINCT FROM exposed.step
 LEFT JOIN launching ON times.rank = launching.rank
 LEFT JOIN devices ON times.rank = devices.rank
 -- A profiler can number devices otherwise than PyTorch: the only one of a rank is the only one.
@@ -143,4 +184,10 @@ LEFT JOIN step_peaks AS peaks
             times.device IS NOT DISTINCT FROM peaks.device
             OR (devices.devices = 1 AND peaks.devices = 1)
         )
+WINDOW
+    alike AS (PARTITION BY times.rank, times.device, steps.start_ns IS NULL),
+    by_wall AS (
+        PARTITION BY times.rank, times.device, steps.start_ns IS NULL
+        ORDER BY times.wall_ns, steps.start_ns, times.source_id
+    )
 ORDER BY times.source_id, times.device, times.step;

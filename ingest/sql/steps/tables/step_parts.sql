@@ -11,9 +11,10 @@
 -- source_id  the input file
 -- rank       rank of the process
 -- device     number of the device; null where the host is measured
--- step       number of the step; null for time between steps, and where no steps were found
--- part       `lead`, `tail`, `compute`, `communication`, `copy`, `generated`, `overlap`, or a cause
---            of idle time, as in `parts`
+-- step       number of the step (`steps.step`); null for time between steps, and where no steps
+--            were found
+-- part       `lead`, `tail`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a
+--            cause of idle time, as in `parts`
 -- is_idle    whether the device, or the host without one, had nothing to do; null for `lead` and
 --            `tail`
 -- ordinal    order in which to show the parts, from 1
@@ -31,24 +32,24 @@ idle AS (
         gap.source_id,
         gap.device,
         gap.cause AS part,
-        gap.start_ns AS from_ns,
-        gap.start_ns + gap.dur_ns AS to_ns,
+        gap.start_ns,
+        gap.start_ns + gap.dur_ns AS end_ns,
         next.step
     FROM bubbles AS gap
-    INNER JOIN activity_steps AS next ON gap.after_id = next.event_id
+    INNER JOIN activity_steps AS next ON gap.after_kernel_id = next.event_id
     INNER JOIN measured_windows AS measured
         ON
             gap.source_id = measured.source_id
             AND gap.device IS NOT DISTINCT FROM measured.device
-            AND gap.start_ns >= measured.from_ns
-            AND gap.start_ns + gap.dur_ns <= measured.to_ns
+            AND gap.start_ns >= measured.start_ns
+            AND gap.start_ns + gap.dur_ns <= measured.end_ns
     UNION ALL
     SELECT
         measured.source_id,
         measured.device,
         'lead' AS part,
-        measured.wall_from_ns AS from_ns,
-        measured.from_ns AS to_ns,
+        measured.wall_start_ns AS start_ns,
+        measured.start_ns AS end_ns,
         first_activities.step
     FROM measured_windows AS measured
     LEFT JOIN first_activities
@@ -61,8 +62,8 @@ idle AS (
         source_id,
         device,
         'tail' AS part,
-        to_ns AS from_ns,
-        wall_to_ns AS to_ns,
+        end_ns AS start_ns,
+        wall_end_ns AS end_ns,
         NULL AS step
     FROM measured_windows
     WHERE measure = 'device'
@@ -73,18 +74,18 @@ idle AS (
 owned AS (
     SELECT
         idle.*,
-        greatest(idle.from_ns, least(idle.to_ns, steps.start_ns)) AS own_ns
+        greatest(idle.start_ns, least(idle.end_ns, steps.start_ns)) AS own_ns
     FROM idle
     LEFT JOIN steps ON idle.source_id = steps.source_id AND idle.step = steps.step
 ),
 
--- Every part of every step, so that means over steps are right.
+-- Every part of every step, so that a part which a step does not have is 0, and not missing.
 none AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
     FROM measured_windows AS measured
     INNER JOIN steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
-        ON if(measured.measure = 'device', listed.of_device, listed.of_host)
+        ON if(measured.measure = 'device', listed.is_of_device, listed.is_of_host)
 ),
 
 found AS (
@@ -96,23 +97,23 @@ found AS (
     FROM measured_activities
     WHERE measure = 'device'
     UNION ALL
-    SELECT source_id, device, step, part, to_ns - own_ns AS ns
+    SELECT source_id, device, step, part, end_ns - own_ns AS ns
     FROM owned
-    WHERE to_ns > own_ns
+    WHERE end_ns > own_ns
     UNION ALL
     SELECT
         owned.source_id,
         owned.device,
         stretch.step,
         owned.part,
-        least(owned.own_ns, stretch.to_ns) - greatest(owned.from_ns, stretch.from_ns) AS ns
+        least(owned.own_ns, stretch.end_ns) - greatest(owned.start_ns, stretch.start_ns) AS ns
     FROM owned
     INNER JOIN step_stretches AS stretch
         ON
             owned.source_id = stretch.source_id
-            AND owned.from_ns < stretch.to_ns
-            AND owned.own_ns > stretch.from_ns
-    WHERE owned.own_ns > owned.from_ns
+            AND owned.start_ns < stretch.end_ns
+            AND owned.own_ns > stretch.start_ns
+    WHERE owned.own_ns > owned.start_ns
     UNION ALL
     SELECT
         source_id,

@@ -1,4 +1,4 @@
--- The steps of a run. Its metrics are divided by their number, so that runs of different lengths
+-- The steps of a run. Its metrics are those of one of them, so that runs of different lengths
 -- compare.
 -- One row: a step of an input file; where no steps were found, its whole recording.
 -- Materialised: several relations read it.
@@ -27,7 +27,8 @@ module_calls AS (
     SELECT
         *,
         max(end_ns) OVER (
-            PARTITION BY lane ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            PARTITION BY lane
+            ORDER BY nesting_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS reached_ns
     FROM modules
     WHERE source_id IN (FROM without_steps)

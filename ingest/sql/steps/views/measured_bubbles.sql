@@ -1,19 +1,20 @@
 -- The gaps of a device that count in `run_totals`: those inside of its measured steps.
 -- One row: a gap, as in `bubbles`.
 --
--- run_id         the run
--- rank           rank of the process
--- device         number of the device
--- start_ns       Unix time at which the device fell idle, ns
--- dur_ns         length of the gap, ns
--- cause          as in `bubbles`
--- before_kernel  activity whose end began the gap
--- after_id       `event_id` of the activity that ended it
--- host_op        operator or annotation that filled most of the gap; null when none is known
--- host_frame     Python frame that filled most of it; null when the trace has no stacks
--- wait           for cause `sync`, the operator or call in which the host was waiting
--- wait_frame     innermost line of Python around that; null when the trace has no stacks
--- step           step of the activity that ended it
+-- run_id           the run
+-- rank             rank of the process
+-- device           number of the device
+-- start_ns         Unix time at which the device fell idle, ns
+-- dur_ns           length of the gap, ns
+-- cause            as in `bubbles`
+-- before_kernel    activity whose end began the gap
+-- after_kernel_id  the activity that ended it (`kernels.event_id`)
+-- host_op          operator or annotation that filled most of the gap; null when none is known
+-- host_frame       Python frame that filled most of it; null when the trace has no stacks
+-- wait             for cause `sync`, the operator or call in which the host was waiting
+-- wait_frame       innermost line of Python around that; null when the trace has no stacks
+-- step             step of the activity that ended it (`steps.step`)
+-- is_median        whether that is the device's median step, as in `run_metrics`
 SELECT
     gap.run_id,
     gap.rank,
@@ -22,17 +23,23 @@ SELECT
     gap.dur_ns,
     gap.cause,
     gap.before_kernel,
-    gap.after_id,
+    gap.after_kernel_id,
     gap.host_op,
     gap.host_frame,
     gap.wait,
     gap.wait_frame,
-    gap.step
+    gap.step,
+    is_median_step(metrics.source_id, metrics.step, gap.source_id, gap.step) AS is_median
 FROM bubbles AS gap
+INNER JOIN run_metrics AS metrics
+    ON
+        gap.run_id = metrics.run_id
+        AND gap.rank = metrics.rank
+        AND gap.device IS NOT DISTINCT FROM metrics.device
 INNER JOIN measured_windows AS measured
     ON
         gap.run_id = measured.run_id
         AND gap.source_id = measured.source_id
         AND gap.device IS NOT DISTINCT FROM measured.device
-        AND gap.start_ns >= measured.from_ns
-        AND gap.start_ns + gap.dur_ns <= measured.to_ns;
+        AND gap.start_ns >= measured.start_ns
+        AND gap.start_ns + gap.dur_ns <= measured.end_ns;

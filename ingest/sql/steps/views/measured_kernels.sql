@@ -1,21 +1,23 @@
 -- The device activities that count in `run_totals`: those of its measured steps.
 -- One row: a kernel, copy or set, as in `kernels`.
 --
--- run_id         the run
--- rank           rank of the process
--- device         number of the device
--- event_id       the activity's row in `events`
--- name           kernel name as recorded, or the copy's description
--- kind           kernel, memcpy or memset
--- class          compute, communication or copy
--- start_ns       Unix time, ns
--- dur_ns         length, ns
--- inside_ns      of that, inside of the measured window, ns
--- launch_ns      Unix time at which the launching call began, ns
--- launch_dur_ns  time that the host spent in that call, ns
--- graph_launch   whether a graph launch owns the activity
--- op_id          `event_id` of the innermost cpu_op around the launch
--- top_op_id      `event_id` of the outermost that is no wrapper
+-- run_id           the run
+-- rank             rank of the process
+-- device           number of the device
+-- event_id         the activity (`kernels.event_id`)
+-- name             kernel name as recorded, or the copy's description
+-- kind             kernel, memcpy or memset
+-- class            compute, communication or copy
+-- start_ns         Unix time, ns
+-- dur_ns           length, ns
+-- inside_ns        of that, inside of the measured window, ns
+-- launch_ns        Unix time at which the launching call began, ns
+-- launch_dur_ns    time that the host spent in that call, ns
+-- is_graph_launch  whether a graph launch owns the activity
+-- op_id            the innermost cpu_op around the launch (`ops.event_id`)
+-- top_op_id        the outermost that is no wrapper (`ops.event_id`)
+-- step             step that launched it (`steps.step`)
+-- is_median        whether that is the device's median step, as in `run_metrics`
 SELECT
     kernels.run_id,
     kernels.rank,
@@ -26,14 +28,21 @@ SELECT
     kernels.class,
     kernels.start_ns,
     kernels.dur_ns,
-    least(kernels.start_ns + kernels.dur_ns, measured.to_ns)
-    - greatest(kernels.start_ns, measured.from_ns) AS inside_ns,
+    least(kernels.start_ns + kernels.dur_ns, measured.end_ns)
+    - greatest(kernels.start_ns, measured.start_ns) AS inside_ns,
     kernels.launch_ns,
     kernels.launch_dur_ns,
-    kernels.graph_launch,
+    kernels.is_graph_launch,
     kernels.op_id,
-    kernels.top_op_id
+    kernels.top_op_id,
+    kernels.step,
+    is_median_step(metrics.source_id, metrics.step, kernels.source_id, kernels.step) AS is_median
 FROM kernels
+INNER JOIN run_metrics AS metrics
+    ON
+        kernels.run_id = metrics.run_id
+        AND kernels.rank = metrics.rank
+        AND kernels.device IS NOT DISTINCT FROM metrics.device
 INNER JOIN measured_windows AS measured
     ON
         kernels.run_id = measured.run_id
@@ -41,11 +50,11 @@ INNER JOIN measured_windows AS measured
         AND kernels.device IS NOT DISTINCT FROM measured.device
         AND (
             (
-                kernels.start_ns < measured.to_ns
-                AND kernels.start_ns + kernels.dur_ns > measured.from_ns
+                kernels.start_ns < measured.end_ns
+                AND kernels.start_ns + kernels.dur_ns > measured.start_ns
             )
             OR (
                 kernels.dur_ns = 0
-                AND kernels.start_ns BETWEEN measured.from_ns AND measured.to_ns
+                AND kernels.start_ns BETWEEN measured.start_ns AND measured.end_ns
             )
         );

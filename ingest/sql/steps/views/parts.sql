@@ -1,21 +1,21 @@
 -- The parts of a step and the causes of idle time, as they are listed in one place.
 -- One row: a part.
 --
--- part       name of the part: `host`, `compute`, …
--- ordinal    order in which to show the parts, from 1
--- label      its name in charts
--- is_idle    whether it is a cause of idle time; null for `lead` and `tail`
--- of_device  whether a device can have it
--- of_host    whether the host of a run without a device can have it
--- text       what it means
--- remedy     what to try against it; null where it is no loss
+-- part          name of the part: `host`, `compute`, …
+-- ordinal       order in which to show the parts, from 1
+-- label         its name in charts
+-- is_idle       whether it is a cause of idle time; null for `lead` and `tail`
+-- is_of_device  whether a device can have it
+-- is_of_host    whether the host of a run without a device can have it
+-- text          what it means
+-- remedy        what to try against it; null where it is no loss
 SELECT
     listed.rule.part,
     listed.ordinal,
     listed.rule.label,
     listed.rule.is_idle,
-    listed.rule.of_device,
-    listed.rule.of_host,
+    listed.rule.is_of_device,
+    listed.rule.is_of_host,
     listed.rule.text,
     listed.rule.remedy
 FROM (

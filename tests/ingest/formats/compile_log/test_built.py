@@ -25,7 +25,7 @@ from tests.command import Command
 LOG = "flux_compiled_b2-rank0.compile.log.gz"
 REASON = "0/0: tensor 'x' size mismatch at index 0. expected 1, actual 2"
 Add = Callable[..., duckdb.DuckDBPyConnection]
-CALLS = "SELECT region_id % 100, compile_id, graph, ordinal FROM compiled_calls ORDER BY 1, 4"
+CALLS = "SELECT region_id % 100, compile_id, graph_index, ordinal FROM compiled_calls ORDER BY 1, 4"
 
 
 @pytest.fixture
@@ -86,14 +86,15 @@ def test_what_an_abandoned_attempt_compiled_is_left_out(add: Add) -> None:
     aten_ops, ops = ["aten.sin.default", "aten.add.Tensor"], ["Tensor.sin", "operator.add"]
     connection = add(compile__log=log)
     assert connection.sql(
-        "SELECT graph, kernel, aten_nodes, aten_ops, nodes, ops FROM compiled_kernels ORDER BY 1"
+        "SELECT graph_index, kernel, aten_nodes, aten_ops, nodes, ops FROM compiled_kernels "
+        "ORDER BY graph_index"
     ).fetchall() == [
         (n, kernel, ["sin", "add"], aten_ops, ["y", "z"], ops)
         for n, kernel in enumerate(["new_0", "backward_0"])
     ]
     assert connection.sql(
-        "SELECT position, node, op, file, line, function, code, shape, kernel_ordinal, "
-        "kernel_ordinals FROM compiled_ops WHERE graph = 0 ORDER BY position"
+        "SELECT ordinal, node, op, filename, line, function, code, shape, kernel_ordinal, "
+        "kernel_ordinals FROM compiled_ops WHERE graph_index = 0 ORDER BY ordinal"
     ).fetchall() == [
         (n, node, op, "/home/me/model.py", 3, "forward", "return x.sin() + 1", "f32[5]", 1, [1])
         for n, (node, op) in enumerate([("y", "Tensor.sin"), ("z", "operator.add")], 1)
@@ -111,7 +112,7 @@ def test_a_graph_break_says_where_and_why(add: Add) -> None:
         'Traceback (most recent call last):\n  File "/torch/_dynamo/x.py", line 1, in y\n',
     )
     assert add(compile__log=log).sql(
-        "SELECT compile_id, time_ns, reason, frame, stack FROM graph_breaks"
+        "SELECT compile_id, time_ns, reason, user_frame, stack FROM graph_breaks"
     ).fetchall() == [
         (
             "3/0",
@@ -157,7 +158,7 @@ def test_a_directory_of_torchs_logs_is_a_run_of_its_ranks(
     store.add(directory)
     connection = ingest.connect(store.path)
     assert connection.sql(
-        "SELECT rank, compile_id, recompile, dur_ns FROM compilations ORDER BY rank"
+        "SELECT rank, compile_id, is_recompile, dur_ns FROM compilations ORDER BY rank"
     ).fetchall() == [(0, "0/0", False, 1000), (1, "0/0", False, 2000), (2, "4/1", True, None)]
     assert connection.sql("SELECT DISTINCT status FROM sources").fetchall() == [("ok",)]
 
@@ -175,7 +176,7 @@ def test_a_log_without_a_rank_is_of_the_rank_whose_trace_shows_its_process(add: 
     )
     assert connection.sql("SELECT rank, ordinal FROM compiled_calls").fetchall() == [(3, 1)]
     assert connection.sql(
-        "SELECT rank, meta::VARCHAR FROM sources WHERE kind = 'compile_log'"
+        "SELECT rank, metadata::VARCHAR FROM sources WHERE kind = 'compile_log'"
     ).fetchall() == [(3, '{"pid": "1"}')]
 
 
@@ -197,7 +198,7 @@ def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
         )
     )
     connection = add(compile__log=log)
-    assert connection.sql("SELECT status, events, dropped FROM sources").fetchall() == [
+    assert connection.sql("SELECT status, events, dropped_counts FROM sources").fetchall() == [
         (
             "ok",
             10,
@@ -211,7 +212,7 @@ def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
         )
     ]
     assert connection.sql(
-        "SELECT compile_id, frame, dur_ns, stack FROM compilations"
+        "SELECT compile_id, compiled_frame, dur_ns, stack FROM compilations"
     ).fetchall() == [("0/0", "f", 9000, '  File "/home/me/model.py", line 1, in f')]
 
 
@@ -264,7 +265,8 @@ def test_the_log_is_believed_before_run_json_and_that_before_the_trace(add: Add)
     }
     connection = add(**files)
     assert connection.sql(
-        "SELECT compile_id, evidence, reason, dur_ns, in_measured_step FROM compilations ORDER BY 1"
+        "SELECT compile_id, evidence, reason, dur_ns, is_in_measured_step FROM compilations "
+        "ORDER BY compile_id"
     ).fetchall() == [
         ("0/0", "run_json", "of run.json", 10**9, False),
         ("0/1", "log", "of the log", None, None),
@@ -283,7 +285,7 @@ def test_a_compilation_in_a_step_is_measured_and_one_between_steps_is_not(add: A
     steps.append(span("ProfilerStep#2", at_us + 40, 10, "user_annotation"))
     connection = add(compile__log=log, trace__json=trace(*steps, span("aten::mm", at_us, 90)))
     assert connection.sql(
-        "SELECT compile_id, in_measured_step FROM compilations ORDER BY start_ns"
+        "SELECT compile_id, is_in_measured_step FROM compilations ORDER BY start_ns"
     ).fetchall() == [("0/0", False), ("0/1", True), ("1/1", False), ("2/1", True)]
     assert connection.sql("SELECT compilations, recompiles FROM run_overview").fetchall() == [
         (2, 2)
@@ -323,7 +325,9 @@ def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
     (said,) = connection.sql(everything).fetchall()[0]
     assert token not in said
     assert "/home/me" not in said
-    assert connection.sql("SELECT frame, reason FROM compilations").fetchall() == [
+    assert connection.sql("SELECT compiled_frame, reason FROM compilations").fetchall() == [
         ("f (pack/age.py)", "0/0: [redacted] in x.py")
     ]
-    assert connection.sql("SELECT DISTINCT file FROM compiled_ops").fetchall() == [("model.py",)]
+    assert connection.sql("SELECT DISTINCT filename FROM compiled_ops").fetchall() == [
+        ("model.py",)
+    ]

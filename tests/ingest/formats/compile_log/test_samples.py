@@ -59,18 +59,18 @@ def test_every_kernel_call_in_the_trace_is_linked_to_the_code(flux: Any, samples
     assert [len(ops) for ops in called] == [56, 56]
 
     linked: Rows = flux.sql(
-        "SELECT compile_id, graph, list(kernel || ':' || ordinal ORDER BY ordinal), "
+        "SELECT compile_id, graph_index, list(kernel || ':' || ordinal ORDER BY ordinal), "
         "list(ops.name ORDER BY ordinal) FROM compiled_calls JOIN ops USING (run_id, event_id) "
-        "JOIN compiled_kernels USING (run_id, compile_id, graph, ordinal) "
-        "GROUP BY region_id, compile_id, graph ORDER BY min(ops.start_ns)"
+        "JOIN compiled_kernels USING (run_id, compile_id, graph_index, ordinal) "
+        "GROUP BY region_id, compile_id, graph_index ORDER BY min(ops.start_ns)"
     ).fetchall()
     assert linked == [("0/1", 0, keys, ops) for ops in called]
 
 
 def test_the_recompilation_says_why_in_torchs_words(flux: Any) -> None:
     assert flux.sql(
-        "SELECT compile_id, frame, recompile, reason, cache, graph_ops, guards, graph_breaks, "
-        "restarts, in_measured_step, evidence FROM compilations ORDER BY compile_id"
+        "SELECT compile_id, compiled_frame, is_recompile, reason, cache, graph_ops, guards, "
+        "graph_breaks, restarts, is_in_measured_step, evidence FROM compilations ORDER BY 1"
     ).fetchall() == [
         (compile_id, FRAME, recompile, reason, "disabled", 307, 1351, 0, 0, False, "log")
         for compile_id, recompile, reason in (("0/0", False, None), ("0/1", True, REASON))
@@ -159,8 +159,8 @@ BY_HAND = {
 @pytest.mark.parametrize("ordinal", BY_HAND)
 def test_a_fused_kernel_stands_for_the_ops_of_these_lines(flux: Any, ordinal: int) -> None:
     found = flux.execute(
-        r"SELECT regexp_extract(file, '(\w+)\.py$', 1), line, op FROM compiled_ops "
-        "WHERE compile_id = '0/1' AND kernel_ordinal = $1 ORDER BY position",
+        r"SELECT regexp_extract(filename, '(\w+)\.py$', 1), line, op FROM compiled_ops "
+        "WHERE compile_id = '0/1' AND kernel_ordinal = $1 ORDER BY ordinal",
         [ordinal],
     ).fetchall()
     assert found == BY_HAND[ordinal]
@@ -169,7 +169,7 @@ def test_a_fused_kernel_stands_for_the_ops_of_these_lines(flux: Any, ordinal: in
 def test_every_op_of_the_program_is_there_once_and_has_one_kernel(flux: Any) -> None:
     for compile_id in ("0/0", "0/1"):
         ((positions, ops),) = flux.execute(
-            "SELECT list(position ORDER BY position), count(DISTINCT node) FROM compiled_ops "
+            "SELECT list(ordinal ORDER BY ordinal), count(DISTINCT node) FROM compiled_ops "
             "WHERE compile_id = $1",
             [compile_id],
         ).fetchall()
@@ -177,7 +177,7 @@ def test_every_op_of_the_program_is_there_once_and_has_one_kernel(flux: Any) -> 
         assert ops == 307  # as torch counts them: `graph_op_count`
     assert flux.sql(
         "SELECT op, count(*) FROM compiled_ops JOIN compiled_kernels AS kernel "
-        "ON kernel_ordinal = ordinal AND compiled_ops.compile_id = kernel.compile_id "
+        "ON kernel_ordinal = kernel.ordinal AND compiled_ops.compile_id = kernel.compile_id "
         "WHERE kernel.kind = 'extern' AND kernel.compile_id = '0/1' GROUP BY op ORDER BY op"
     ).fetchall() == [
         ("torch._C._nn.linear", 30),
@@ -194,7 +194,7 @@ def test_a_log_alone_is_a_run(samples: Path, store: ingest.Store) -> None:
     assert added.run_id.startswith("flux_compiled_b2-rank0-")
     connection = ingest.connect(store.path)
     assert connection.sql(
-        "SELECT recompile, reason, in_measured_step FROM compilations ORDER BY start_ns"
+        "SELECT is_recompile, reason, is_in_measured_step FROM compilations ORDER BY start_ns"
     ).fetchall() == [(False, None, None), (True, REASON, None)]
     assert connection.sql("SELECT count(*) FROM compiled_kernels").fetchall() == [(55 + 56,)]
     assert connection.sql(
@@ -206,7 +206,7 @@ def test_a_trace_alone_shows_what_was_compiled_and_what_had_been(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     query = (
-        "SELECT compile_id, recompile, dur_ns, in_measured_step, evidence, reason "
+        "SELECT compile_id, is_recompile, dur_ns, is_in_measured_step, evidence, reason "
         "FROM compilations WHERE run_id LIKE $1 ORDER BY compile_id"
     )
     recompiled = store_of_samples.execute(query, ["flux_compile_recompile-%"]).fetchall()
@@ -220,7 +220,7 @@ def test_a_trace_alone_shows_what_was_compiled_and_what_had_been(
     recording = store_of_samples.execute(query, ["mi300_flux1_graph_capture-%"]).fetchall()
     assert recording == [("0/0", False, None, None, "trace", None)]
     assert store_of_samples.sql(
-        "SELECT compilations, recompiles, compile_ns FROM run_totals "
+        "SELECT compilations, recompiles, compile_ns FROM run_metrics "
         "WHERE run_id LIKE 'mi300_flux1_graph_capture-%'"
     ).fetchall() == [(None, None, None)]
     assert store_of_samples.sql(

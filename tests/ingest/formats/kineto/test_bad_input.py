@@ -85,7 +85,7 @@ def test_events_that_were_cut_into_many_pieces_are_whole(count: int, traces: Any
     connection = traces.add([op("a"), op("long", args={"list": listed}), op("b"), op("c")])
     [(args,)] = connection.sql("SELECT args FROM events WHERE name = 'long'").fetchall()
     assert json.loads(args) == {"list": listed}
-    assert connection.sql("SELECT status, complete FROM sources").fetchall() == [("ok", 4)]
+    assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 4)]
 
 
 AROUND: list[dict[str, Any]] = [
@@ -194,7 +194,7 @@ def test_metadata_of_any_depth_breaks_nothing(read: Read) -> None:
 )
 def test_absurd_metadata_breaks_nothing(metadata: str, traces: Any) -> None:
     connection = traces.add(f'{{{metadata}, "traceEvents": [{A}], "after": 1, {metadata}}}')
-    assert connection.sql("SELECT status, complete FROM sources").fetchall() == [("ok", 1)]
+    assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 1)]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_absurd_metadata_breaks_nothing(metadata: str, traces: Any) -> None:
 def test_odd_events_are_rows(event: str, traces: Any) -> None:
     for name, parts in (("middle", [A, event, B]), ("last", [A, B, event])):
         connection = traces.add("[" + ", ".join(parts) + "]", name)
-        assert connection.sql("SELECT complete FROM sources").fetchall()[-1] == (3,)
+        assert connection.sql("SELECT complete_events FROM sources").fetchall()[-1] == (3,)
 
 
 def test_compressed_files_keep_all_before_the_damage_and_say_what_was_lost(

@@ -67,7 +67,7 @@ def test_events_are_whole_wherever_a_block_ends(
     connection = traces.add(printed(1))
     rows = connection.sql("SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns")
     assert rows.fetchall() == EXPECTED
-    meta = json.loads(connection.sql("SELECT meta FROM sources").fetchall()[0][0])
+    meta = json.loads(connection.sql("SELECT metadata FROM sources").fetchall()[0][0])
     assert meta == {**AROUND["before"], **AROUND["after"]}
 
 
@@ -93,7 +93,7 @@ def test_a_missing_comma_loses_nothing(traces: Any) -> None:
         *zip("abcd", strict=True)
     ]
     assert connection.sql("SELECT count(DISTINCT event_id) FROM events").fetchall() == [(4,)]
-    assert connection.sql("SELECT events, complete FROM sources").fetchall() == [(4, 4)]
+    assert connection.sql("SELECT events, complete_events FROM sources").fetchall() == [(4, 4)]
 
 
 @pytest.mark.parametrize("number", ["1712195495521130028", "1e300", '"abc"', "null", "[1]", "9e15"])
@@ -103,7 +103,7 @@ def test_numbers_that_are_no_times_are_counted(number: str, traces: Any) -> None
     bad_dur = json.dumps(op("bad", 1, 77)).replace("77", number)
     connection = traces.add(f"[{bad_ts}, {good}, {bad_dur}]")
     assert connection.sql("SELECT name FROM events").fetchall() == [("good",)]
-    [(counted,)] = connection.sql("SELECT other FROM sources").fetchall()
+    [(counted,)] = connection.sql("SELECT other_counts FROM sources").fetchall()
     assert sum(counted.values()) == 2
     kept = connection.sql("SELECT event FROM other_events ORDER BY event_id").fetchall()
     assert [json.loads(event) for (event,) in kept] == [json.loads(bad_ts), json.loads(bad_dur)]
@@ -214,7 +214,11 @@ def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: 
 def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
     text = printed(None)
     cut = text[: text.index('"last"') + 3]
-    row = traces.add(cut).sql("SELECT status, events, complete, warnings FROM sources").fetchall()
+    row = (
+        traces.add(cut)
+        .sql("SELECT status, events, complete_events, warnings FROM sources")
+        .fetchall()
+    )
     [(status, events, complete, warnings)] = row
     assert (status, events, complete) == ("truncated", 3, 2)
     lost = len(cut) - cut.rindex('{"ph": "X"')
@@ -256,7 +260,7 @@ def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
         ("last",),
     ]
     [(other, dropped, warnings)] = connection.sql(
-        "SELECT other, dropped, warnings FROM sources"
+        "SELECT other_counts, dropped_counts, warnings FROM sources"
     ).fetchall()
     assert (other, dropped) == ({"phase M": 1}, {"not valid JSON": 1})
     offset = broken.index('{"ph": "X", "cat": "cpu_op", "name": sh')
@@ -271,7 +275,7 @@ def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(tra
     assert connection.sql("SELECT name FROM events WHERE start_ns = 2000").fetchall() == [
         ('sh"o rt \\" "',)
     ]
-    assert connection.sql("SELECT events, dropped, warnings FROM sources").fetchall() == [
+    assert connection.sql("SELECT events, dropped_counts, warnings FROM sources").fetchall() == [
         (4, {}, ["1 event repaired: quotes in its name were not escaped"])
     ]
 
@@ -284,7 +288,11 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
         {"ph": "X", "name": "null dur", "ts": 1, "dur": None, "pid": 1, "tid": 1},
         {"ph": "X", "name": "negative", "ts": 1, "dur": -1, "pid": 1, "tid": 1},
     ]
-    rows = traces.add(events).sql("SELECT events, complete, other FROM sources").fetchall()
+    rows = (
+        traces.add(events)
+        .sql("SELECT events, complete_events, other_counts FROM sources")
+        .fetchall()
+    )
     reasons = ["a name", "a valid ts", "a valid dur"]
     counted = {f"complete event without {reason}": 1 for reason in reasons}
     assert rows == [(5, 1, {**counted, "complete event with a negative dur": 1})]

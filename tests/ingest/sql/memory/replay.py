@@ -12,7 +12,7 @@ class Replay:
     start_bytes: int = 0
     curve: list[int] = field(default_factory=list)
     reserved: list[int] = field(default_factory=list)
-    elements: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+    allocations: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     @property
     def peak(self) -> tuple[int, int]:
@@ -22,10 +22,10 @@ class Replay:
 
 
 def replay(snapshot: dict[str, Any], device: int = 0) -> Replay:
-    """Elements are counted as (origin, address, bytes, birth, death)."""
+    """Allocations are counted as (origin, address, bytes, ordinals of allocation and free)."""
     trace = snapshot["device_traces"][device]
     found = Replay()
-    live: dict[int, tuple[int, int | None]] = {}  # address: bytes, birth
+    live: dict[int, tuple[int, int | None]] = {}  # address: bytes, ordinal
     done: list[tuple[Any, ...]] = []
     changes = [0] * len(trace)
     skip = -1
@@ -47,8 +47,8 @@ def replay(snapshot: dict[str, Any], device: int = 0) -> Replay:
         elif action != "free_completed":
             continue
         if address in live:
-            size, birth = live.pop(address)
-            done.append(("traced", address, size, birth, place))
+            size, allocated = live.pop(address)
+            done.append(("traced", address, size, allocated, place))
         else:
             size = event["size"]
             found.start_bytes += size
@@ -69,7 +69,7 @@ def replay(snapshot: dict[str, Any], device: int = 0) -> Replay:
     for change in changes:
         total += change
         found.curve.append(total)
-    found.elements = Counter(done)
+    found.allocations = Counter(done)
     found.reserved = _reserved(snapshot, device)
     return found
 

@@ -115,11 +115,15 @@ def test_memory_whose_free_is_pending_is_active_but_not_allocated(memory):
     ]
     assert rows(
         connection,
-        "SELECT birth_ordinal, requested_ordinal, death_ordinal, death_ns - birth_ns "
-        "FROM memory_elements ORDER BY 1",
+        "SELECT alloc_ordinal, free_requested_ordinal, free_ordinal, free_ns - alloc_ns "
+        "FROM memory_allocations ORDER BY 1",
     ) == [(0, 1, 3, 3000), (2, 4, 4, 2000)]
-    pending = f"SELECT address, state FROM memory_at('{memory.added.run_id}', {{}}) ORDER BY 1"
-    assert rows(connection, pending.format((START_US + 2) * 1000)) == [
+    moment = f"FROM memory_moments('{memory.added.run_id}', {(START_US + 2) * 1000})"
+    assert rows(
+        connection,
+        f"WITH moment AS ({moment}) "
+        "SELECT address, state FROM memory_allocations_at('moment') ORDER BY 1",
+    ) == [
         (0x1000, "pending"),
         (0x2000, "allocated"),
     ]
@@ -136,7 +140,7 @@ def test_what_was_pending_before_the_trace_was_not_allocated(memory):
         connection,
         "SELECT ordinal, active_bytes, allocated_bytes FROM memory_timeline ORDER BY ordinal",
     ) == [(-1, 137, 37), (0, 37, 37), (1, 7, 7), (2, 7, 7)]
-    assert rows(connection, "SELECT origin, bytes FROM memory_elements ORDER BY bytes") == [
+    assert rows(connection, "SELECT origin, bytes FROM memory_allocations ORDER BY bytes") == [
         ("snapshot_only", 7),
         ("before_trace", 30),
         ("before_trace", 100),
@@ -157,20 +161,20 @@ def test_expandable_segments_grow_and_shrink_in_parts(memory):
     assert rows(connection, "SELECT reserved_bytes FROM memory_timeline ORDER BY ordinal") == [
         (size,) for size in (0, 0x4000, 0x4000, 0x6000, 0x6000, 0x6000, 0x6000, 0x3000)
     ]
-    run = memory.added.run_id
     layout = (
+        "WITH moment AS (FROM memory_timeline WHERE ordinal = {}) "
         "SELECT segment_bytes, address, bytes, state "
-        "FROM memory_layout('{}', 0, 'cuda:0', {}) ORDER BY address"
+        "FROM memory_layout_at('moment') ORDER BY address"
     )
-    assert rows(connection, layout.format(run, 3)) == [
+    assert rows(connection, layout.format(3)) == [
         (0x6000, 0x10000, 0x3000, "allocated"),
         (0x6000, 0x13000, 0x3000, "allocated"),
     ]
-    assert rows(connection, layout.format(run, 5)) == [
+    assert rows(connection, layout.format(5)) == [
         (0x6000, 0x10000, 0x3000, "allocated"),
         (0x6000, 0x13000, 0x3000, "free"),
     ]
-    assert rows(connection, layout.format(run, 6)) == [(0x3000, 0x10000, 0x3000, "allocated")]
+    assert rows(connection, layout.format(6)) == [(0x3000, 0x10000, 0x3000, "allocated")]
 
 
 def test_an_oom_is_reported_as_it_was_and_not_as_the_snapshot_is(memory):
@@ -194,16 +198,16 @@ def test_an_oom_is_reported_as_it_was_and_not_as_the_snapshot_is(memory):
     assert rows(
         connection,
         "SELECT ordinal, requested_bytes, device_free_bytes, reserved_bytes, active_bytes, "
-        "free_bytes, largest_free_bytes, site, top_sites FROM oom_report",
+        "free_bytes, largest_free_bytes, user_frame, top_owners FROM oom_report",
     ) == [
         (
             3, 0x9000, 0x700, 0x3000, 0x1800, 0x1800, 0x1000, "model.py:12 forward",
-            [{"name": "model.py:12 forward", "bytes": 0x1800, "elements": 2}],
+            [{"name": "model.py:12 forward", "bytes": 0x1800, "allocations": 2}],
         )
     ]  # fmt: skip
 
 
-def test_sites_and_modules_as_stacks_show_them(memory):
+def test_user_frames_and_modules_as_stacks_show_them(memory):
     connection = memory.of(
         event("alloc", 0x1000, 1, frames=[NATIVE, LINEAR, NATIVE, CALL, MODEL, CALL]),
         event("alloc", 0x2000, 2, frames=[NATIVE, MODEL, NATIVE, CALL, NATIVE]),
@@ -216,7 +220,7 @@ def test_sites_and_modules_as_stacks_show_them(memory):
     )
     assert rows(
         connection,
-        "SELECT bytes, site, stacks.module FROM memory_elements "
+        "SELECT bytes, user_frame, stacks.module FROM memory_allocations "
         "LEFT JOIN stacks USING (run_id, stack_id) ORDER BY bytes",
     ) == [
         (1, "model.py:12 forward", "torch.nn.modules.linear"),
@@ -228,16 +232,16 @@ def test_sites_and_modules_as_stacks_show_them(memory):
     assert rows(connection, "SELECT count(*), count(DISTINCT filename) FROM frames") == [(4, 4)]
     assert rows(
         connection,
-        "SELECT level, name, bytes, elements FROM memory_sites "
-        "WHERE level IN ('site', 'module') ORDER BY level, bytes DESC, name",
+        "SELECT level, name, is_known, bytes, allocations FROM memory_by_owner "
+        "WHERE level IN ('frame', 'module') ORDER BY level DESC, bytes DESC, name",
     ) == [
-        ("module", "(no module)", 12, 3),
-        ("module", "model.py forward", 2, 1),
-        ("module", "torch.nn.modules.linear", 1, 1),
-        ("site", "(no stack)", 5, 1),
-        ("site", "??:0 PyObject_Call", 4, 1),
-        ("site", "linear.py:125 forward", 3, 1),
-        ("site", "model.py:12 forward", 3, 2),
+        ("module", "(no module)", False, 12, 3),
+        ("module", "model.py forward", True, 2, 1),
+        ("module", "torch.nn.modules.linear", True, 1, 1),
+        ("frame", "(no stack)", False, 5, 1),
+        ("frame", "??:0 PyObject_Call", True, 4, 1),
+        ("frame", "linear.py:125 forward", True, 3, 1),
+        ("frame", "model.py:12 forward", True, 3, 2),
     ]
 
 
@@ -273,7 +277,8 @@ def test_what_steps_leave_behind(memory):
     ]
     assert rows(
         connection,
-        "SELECT site, bytes, elements, steps, first_step, last_step, bytes_a_step, grows "
+        "SELECT user_frame, bytes, allocations, steps, first_step, last_step, bytes_a_step, "
+        "is_growing "
         "FROM leaks ORDER BY bytes DESC",
     ) == [
         ("model.py:12 forward", 30, 3, 3, 1, 3, 10.0, True),
@@ -333,8 +338,8 @@ def test_with_a_trace_of_the_rank_allocations_have_operators_and_steps(memory):
     ]  # fmt: skip
     assert rows(
         connection,
-        f"SELECT birth_ns // 1000 - {START_US}, element.op, element.module, element.step, ops.name "
-        "FROM memory_elements AS element LEFT JOIN ops USING (run_id) "
+        f"SELECT alloc_ns // 1000 - {START_US}, made.op, made.module, made.step, ops.name "
+        "FROM memory_allocations AS made LEFT JOIN ops USING (run_id) "
         "WHERE ops.event_id = op_id OR (op_id IS NULL AND ops.name = 'aten::relu') ORDER BY 1",
     ) == [
         (5, None, None, 3, "aten::relu"),
@@ -351,7 +356,7 @@ def test_a_trace_on_another_clock_says_nothing_of_a_snapshot(memory):
     file = memory.directory / "trace.json"
     file.write_text(file.read_text().replace('"baseTimeNanoseconds"', '"base"'))
     connection = memory.of(event("alloc", 0x1000, 1, time_us=START_US + 15))
-    assert rows(connection, "SELECT op, step FROM memory_elements") == [(None, None)]
+    assert rows(connection, "SELECT op, step FROM memory_allocations") == [(None, None)]
 
 
 def test_one_damaged_snapshot_does_not_lose_the_rest(memory):
@@ -374,7 +379,7 @@ def test_stacks_of_all_snapshots_of_a_run_are_stored_once(memory):
     connection = memory.add()
     assert rows(connection, "SELECT count(*) FROM frames") == [(2,)]
     assert rows(connection, "SELECT stack_id, frame_ids FROM stacks") == [(0, [0, 1])]
-    assert rows(connection, "SELECT rank, stack_id FROM memory_elements ORDER BY rank") == [
+    assert rows(connection, "SELECT rank, stack_id FROM memory_allocations ORDER BY rank") == [
         (0, 0), (1, 0), (2, 0),
     ]  # fmt: skip
 
@@ -407,7 +412,7 @@ def test_paths_are_redacted_when_asked(memory):
     assert rows(connection, "SELECT path FROM sources ORDER BY path") == [
         ("run/memory.pickle",), ("run/trace.json",),
     ]  # fmt: skip
-    assert rows(connection, "SELECT site FROM stacks ORDER BY stack_id")[0] == (
+    assert rows(connection, "SELECT user_frame FROM stacks ORDER BY stack_id")[0] == (
         "model.py:12 forward",
     )
 
@@ -436,7 +441,7 @@ def test_blocks_whose_free_is_pending_are_in_use(memory):
         "SELECT ordinal, active_bytes, allocated_bytes FROM memory_timeline ORDER BY ordinal",
     ) == [(-1, 137, 107), (0, 137, 7)]
     assert rows(
-        connection, "SELECT bytes, requested_ordinal FROM memory_elements ORDER BY bytes"
+        connection, "SELECT bytes, free_requested_ordinal FROM memory_allocations ORDER BY bytes"
     ) == [(7, None), (30, -1), (100, 0)]
     assert rows(connection, "SELECT warnings FROM sources") == [([],)]
 
@@ -454,7 +459,7 @@ def test_steps_without_actions_take_none_from_others(memory):
     file.write_text(json.dumps(content))
     events = [event("alloc", 0x1000 + at, 1, time_us=START_US + at) for at in (-10, 5, 15)]
     connection = memory.of(*events)
-    assert rows(connection, "SELECT step FROM memory_elements ORDER BY birth_ordinal") == [
+    assert rows(connection, "SELECT step FROM memory_allocations ORDER BY alloc_ordinal") == [
         (None,), (3,), (3,),
     ]  # fmt: skip
 
@@ -471,7 +476,7 @@ def test_a_step_goes_on_when_one_inside_it_ends(memory):
     at = [around["ts"] + after for after in (5, 15, 25, around["dur"] + 5)]
     events = [event("alloc", 0x1000 * n, 1, time_us=START_US + t) for n, t in enumerate(at, 1)]
     connection = memory.of(*events)
-    assert rows(connection, "SELECT step FROM memory_elements ORDER BY birth_ordinal") == [
+    assert rows(connection, "SELECT step FROM memory_allocations ORDER BY alloc_ordinal") == [
         (outer,), (7,), (outer,), (None,),
     ]  # fmt: skip
 
@@ -496,7 +501,7 @@ def test_a_released_segment_has_no_pool_of_another(memory):
         event("segment_free", 0x900000, 0x1000),
         segments=[segment(0x1000, ("inactive", 512, 0), segment_pool_id=(7, 9))],
     )
-    assert rows(connection, "SELECT address, pool FROM memory_held ORDER BY address") == [
+    assert rows(connection, "SELECT address, pool FROM memory_reservations ORDER BY address") == [
         (0x1000, "(7, 9)"), (0x900000, None),
     ]  # fmt: skip
 
@@ -528,11 +533,12 @@ def test_odd_memory_events_of_a_trace_cost_only_themselves(memory):
     )
     assert rows(
         connection,
-        "SELECT device, ordinal, action, bytes, allocated_bytes FROM memory_events ORDER BY ALL",
+        "SELECT device_type, device, ordinal, action, bytes, allocated_bytes FROM memory_events "
+        "ORDER BY ALL",
     ) == [
-        ("cpu", 0, "alloc", 30, 30),
-        ("cpu", 1, "free", 30, 0),
-        ("cuda:?", 0, "alloc", 100, 100),
+        ("cpu", None, 0, "alloc", 30, 30),
+        ("cpu", None, 1, "free", 30, 0),
+        ("cuda", None, 0, "alloc", 100, 100),
     ]
     assert rows(connection, "SELECT count(*) FROM other_events") == [(4,)]
 
@@ -549,9 +555,10 @@ def test_totals_that_some_events_lack_are_absent_there(memory):
         connection, "SELECT allocated_bytes, reserved_bytes FROM memory_events ORDER BY ordinal"
     ) == [(110, 500), (120, None), (110, 600)]
     for ordinal in (-1, 0, 2):
-        held = f"FROM memory_sites_at('{memory.added.run_id}', 0, 'cuda:0', {ordinal})"
-        assert rows(connection, f"SELECT name, bytes {held} WHERE level = 'op' ORDER BY 1")[0] == (
-            ("(before the trace)", 100)
+        moment = f"WITH moment AS (FROM memory_timeline WHERE ordinal = {ordinal})"
+        held = f"{moment} SELECT name, is_known, bytes FROM memory_by_owner_at('moment')"
+        assert rows(connection, f"{held} WHERE level = 'op' ORDER BY 1")[0] == (
+            ("(before the trace)", False, 100)
         )
 
 
@@ -559,7 +566,7 @@ def test_a_snapshot_without_times_has_no_moments_in_time(memory):
     untimed = {"action": "alloc", "addr": 1, "size": 5, "stream": 0}
     memory.write({"segments": [], "device_traces": [[untimed]]})
     connection = memory.add()
-    assert rows(connection, f"FROM memory_at('{memory.added.run_id}', {START_US})") == []
+    assert rows(connection, f"FROM memory_moments('{memory.added.run_id}', {START_US})") == []
     assert rows(connection, "SELECT end_bytes FROM memory_peak") == [(5,)]
 
 

@@ -70,20 +70,21 @@ def test_published_figures(memory_store, connection, name):
     ) == [TOTALS[name]]
 
 
-def test_the_top_sites_at_the_peak(memory_store, connection):
+def test_the_top_lines_of_code_at_the_peak(memory_store, connection):
     def top(name: str) -> dict[str, tuple[int, int]]:
         found = rows(
             connection,
-            "SELECT name, bytes, elements FROM memory_sites WHERE run_id = $1 AND level = 'site'",
+            "SELECT name, bytes, allocations FROM memory_by_owner "
+            "WHERE run_id = $1 AND level = 'frame'",
             memory_store.find(name),
         )
-        return {name: (size, elements) for name, size, elements in found}
+        return {name: (size, allocations) for name, size, allocations in found}
 
-    sites = top("full_history_annotations")
-    assert sites["client.py:176 reset_model"] == (500_957_184, 196)
-    assert max(sites.values()) == (500_957_184, 196)
-    sites = top("train_ctx512")
-    own = {name: held for name, held in sites.items() if not name.startswith("(")}
+    lines = top("full_history_annotations")
+    assert lines["client.py:176 reset_model"] == (500_957_184, 196)
+    assert max(lines.values()) == (500_957_184, 196)
+    lines = top("train_ctx512")
+    own = {name: held for name, held in lines.items() if not name.startswith("(")}
     assert max(own, key=lambda name: own[name]) == "model.py:39 forward"
     assert own["model.py:39 forward"][0] == 2_179_563_520
 
@@ -100,13 +101,13 @@ def test_a_snapshot_is_replayed_as_memory_viz_does(memory_store, connection, sam
     )
     assert [active for active, _ in found] == expected.curve
     assert [reserved for _, reserved in found] == expected.reserved
-    elements = rows(
+    allocations = rows(
         connection,
-        "SELECT origin, address, bytes, birth_ordinal, death_ordinal FROM memory_elements "
+        "SELECT origin, address, bytes, alloc_ordinal, free_ordinal FROM memory_allocations "
         "WHERE run_id = $1",
         run,
     )
-    assert Counter(elements) == expected.elements
+    assert Counter(allocations) == expected.allocations
     peak = "SELECT start_bytes, peak_bytes, peak_ordinal FROM memory_peak WHERE run_id = $1"
     assert rows(connection, peak, run) == [(expected.start_bytes, *expected.peak)]
 
@@ -126,15 +127,17 @@ def test_a_file_that_is_not_as_torch_wrote_it_is_said_so(connection):
     assert "has no history" in said["private_pools_no_history"]
 
 
-def test_holders_add_up_to_the_peak_at_every_level(connection):
+def test_owners_add_up_to_the_peak_at_every_level(connection):
     sums = rows(
         connection,
-        "SELECT run_id, device, level, sum(bytes), any_value(peak_bytes) FROM memory_peak "
-        "LEFT JOIN memory_sites USING (run_id, source_id, device) "
-        "WHERE peak_bytes > 0 GROUP BY ALL",
+        "SELECT peak.run_id, peak.device_type, peak.device, level, sum(bytes), "
+        "any_value(peak_bytes) FROM memory_peak AS peak LEFT JOIN memory_by_owner AS owner "
+        "ON peak.run_id = owner.run_id AND peak.source_id = owner.source_id "
+        "AND peak.device_type = owner.device_type "
+        "AND peak.device IS NOT DISTINCT FROM owner.device WHERE peak_bytes > 0 GROUP BY ALL",
     )
     assert len(sums) > 80
-    assert [row for row in sums if row[3] != row[4]] == []
+    assert [row for row in sums if row[4] != row[5]] == []
 
 
 @pytest.mark.parametrize("name", TRACES_WITH_TOTALS)
@@ -147,13 +150,13 @@ def test_the_curve_of_a_trace_is_the_totals_it_recorded(memory_store, connection
         device = "cuda:0" if event["args"]["Device Type"] else "cpu"
         totals[device].append(event["args"]["Total Allocated"])
     run = memory_store.find(name)
-    for device, expected in totals.items():
+    for device_type, expected in (("cpu", totals["cpu"]), ("cuda", totals["cuda:0"])):
         found = rows(
             connection,
             "SELECT allocated_bytes, change_bytes FROM memory_events "
-            "WHERE run_id = $1 AND device = $2 ORDER BY ordinal",
+            "WHERE run_id = $1 AND device_type = $2 ORDER BY ordinal",
             run,
-            device,
+            device_type,
         )
         assert [total for total, _ in found] == expected
         for (before, _), (after, change) in itertools.pairwise(found):
@@ -166,14 +169,14 @@ def test_old_traces_without_totals_are_integrated(memory_store, connection, samp
     events = [e for e in json.loads(text)["traceEvents"] if e.get("name") == "[memory]"]
     changes = [e["args"]["Bytes"] for e in events if e["args"]["Device Type"] == 1]
     sums = [sum(changes[: place + 1]) for place in range(len(changes))]
-    ((start, peak, elements),) = rows(
+    ((start, peak, allocations),) = rows(
         connection,
-        "SELECT start_bytes, peak_bytes, elements FROM memory_peak "
-        "WHERE run_id = $1 AND device = 'cuda:0'",
+        "SELECT start_bytes, peak_bytes, allocations FROM memory_peak "
+        "WHERE run_id = $1 AND device_type = 'cuda' AND device = 0",
         memory_store.find(WITHOUT_TOTALS),
     )
     assert (start, peak) == (max(0, -min(sums)), max(sums) - min(0, *sums))
-    assert elements == 0
+    assert allocations == 0
 
 
 def test_memory_of_operators_is_what_torch_counts(memory_store, connection, samples):
@@ -222,7 +225,9 @@ def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connect
         run,
     )
     assert [row[0] for row in found] == curve
-    peak = rows(connection, "SELECT peak_bytes, elements FROM memory_peak WHERE run_id = $1", run)
+    peak = rows(
+        connection, "SELECT peak_bytes, allocations FROM memory_peak WHERE run_id = $1", run
+    )
     assert peak == [(3_082_832_104, 0)]
     at_peak: Counter[int] = Counter()
     for _, _, change, category in recorded[: curve.index(max(curve)) + 1]:
@@ -230,7 +235,7 @@ def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connect
     held = dict(
         rows(
             connection,
-            "SELECT name, bytes FROM memory_sites WHERE run_id = $1 AND level = 'category'",
+            "SELECT name, bytes FROM memory_by_owner WHERE run_id = $1 AND level = 'category'",
             run,
         )
     )
@@ -253,10 +258,10 @@ def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connect
 def test_what_is_drawn_of_a_curve_is_the_curve(memory_store, connection, samples, name):
     snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
     expected, run = replay(snapshot), memory_store.find(name)
-    arguments = (run, 0, "cuda:0", "order", 0, len(expected.curve), 200)
+    arguments = (run, 0, "cuda", 0, "order", 0, len(expected.curve), 200)
     kept = rows(
         connection,
-        "SELECT ordinal, used_bytes FROM memory_curve($1, $2, $3, $4, $5, $6, $7) "
+        "SELECT ordinal, used_bytes FROM memory_curve($1, $2, $3, $4, $5, $6, $7, $8) "
         "WHERE ordinal >= 0",
         *arguments,
     )
@@ -266,7 +271,8 @@ def test_what_is_drawn_of_a_curve_is_the_curve(memory_store, connection, samples
     bands = rows(
         connection,
         "SELECT ordinal, sum(bytes), count(*), min(bytes) "
-        "FROM memory_bands($1, $2, $3, 'site', $4, $5, $6, $7, 8) WHERE ordinal >= 0 GROUP BY 1",
+        "FROM memory_by_owner_over_time($1, $2, $3, $4, 'frame', $5, $6, $7, $8, 8) "
+        "WHERE ordinal >= 0 GROUP BY 1",
         *arguments,
     )
     assert len(bands) >= 200
@@ -285,9 +291,11 @@ def test_memory_at_a_moment_is_the_curve_at_that_moment(memory_store, connection
             run,
             moment,
         )
-        assert rows(connection, "SELECT sum(bytes) FROM memory_at($1, $2)", run, moment) == [
-            (expected,)
-        ]
+        held = (
+            "WITH moment AS (FROM memory_moments($1, $2)) "
+            "SELECT sum(bytes) FROM memory_allocations_at('moment')"
+        )
+        assert rows(connection, held, run, moment) == [(expected,)]
 
 
 def test_the_layout_fills_what_the_allocator_holds(memory_store, connection):
@@ -295,8 +303,9 @@ def test_the_layout_fills_what_the_allocator_holds(memory_store, connection):
     for ordinal in (-1, 3485, 12_000, 22_331):
         found = rows(
             connection,
+            "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = $2) "
             "SELECT sum(bytes), sum(bytes) FILTER (WHERE state <> 'free'), "
-            "count(DISTINCT segment_address), min(bytes) FROM memory_layout($1, 0, 'cuda:0', $2)",
+            "count(DISTINCT segment_address), min(bytes) FROM memory_layout_at('moment')",
             run,
             ordinal,
         )
@@ -325,9 +334,9 @@ def test_two_runs_side_by_side(memory_store, connection):
         )
     }
     assert found["curve", "peak"] == (7_013_335_044, 12_426_629_128, 5_413_294_084)
-    assert found["site", "model.py:39 forward"][1] == 2_179_563_520
-    sites = [figures for (level, _), figures in found.items() if level == "site"]
-    assert sum(before for before, _, _ in sites) == 7_013_335_044
-    assert sum(after for _, after, _ in sites) == 12_426_629_128
+    assert found["frame", "model.py:39 forward"][1] == 2_179_563_520
+    lines = [figures for (level, _), figures in found.items() if level == "frame"]
+    assert sum(before for before, _, _ in lines) == 7_013_335_044
+    assert sum(after for _, after, _ in lines) == 12_426_629_128
     same = rows(connection, "FROM memory_diff($1, $1) WHERE change_bytes <> 0", base)
     assert same == []

@@ -50,7 +50,7 @@ def test_events_are_exact(
 ) -> None:
     expected = truth[file]
     counts = store_of_samples.execute(
-        f"SELECT events, complete FROM sources WHERE run_id = {RUN}", [name_of(file)]
+        f"SELECT events, complete_events FROM sources WHERE run_id = {RUN}", [name_of(file)]
     ).fetchall()
     assert counts == [(expected["events"], expected["complete_events"])]
     by_category = store_of_samples.execute(
@@ -82,8 +82,8 @@ def test_figures_are_exact(
     assert {str(d): dict(zip(keys, r, strict=True)) for d, *r in devices} == expected["devices"]
     kernels = rows(
         """
-        SELECT kernel, calls, device_ns FROM kernel_ranking
-        WHERE run_id = :run AND kernel <> 'bubble' ORDER BY device_ns DESC, kernel LIMIT 15
+        SELECT name, calls, device_ns FROM kernel_ranking
+        WHERE run_id = :run AND name <> 'bubble' ORDER BY device_ns DESC, name LIMIT 15
         """
     )
     assert [list(row) for row in kernels] == expected["top_kernels"]
@@ -124,11 +124,11 @@ def test_rankings_lose_no_device_time(store_of_samples: duckdb.DuckDBPyConnectio
 def test_every_event_is_a_row_or_counted(store_of_samples: duckdb.DuckDBPyConnection) -> None:
     wrong = store_of_samples.sql(
         """
-        SELECT path, events, complete, other, dropped, warnings FROM sources
-        WHERE status <> 'ok' OR cardinality(dropped) > 0
-            OR events <> complete + coalesce(list_sum(map_values(other)), 0)
-            OR complete <> (SELECT count(*) FROM events WHERE events.run_id = sources.run_id)
-            OR coalesce(list_sum(map_values(other)), 0)
+        SELECT path, events, complete_events, other_counts, dropped_counts, warnings FROM sources
+        WHERE status <> 'ok' OR cardinality(dropped_counts) > 0
+            OR events <> complete_events + coalesce(list_sum(map_values(other_counts)), 0)
+            OR complete_events <> (SELECT count(*) FROM events WHERE events.run_id = sources.run_id)
+            OR coalesce(list_sum(map_values(other_counts)), 0)
             <> (SELECT count(*) FROM other_events AS o WHERE o.run_id = sources.run_id)
         """
     ).fetchall()
@@ -152,7 +152,7 @@ def test_a_graph_launch_keeps_its_kernels_apart(
     rows = store_of_samples.execute(
         f"""
         SELECT count(*), count(DISTINCT launch_id), count(DISTINCT name) FROM kernels
-        WHERE run_id = {RUN} AND graph_launch
+        WHERE run_id = {RUN} AND is_graph_launch
         """,
         ["mi300_flux1_graph_replay"],
     ).fetchall()

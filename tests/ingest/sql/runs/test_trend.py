@@ -1,4 +1,4 @@
-"""Figures over time: a series whose change is known."""
+"""Metrics over time: a series whose change is known."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_a_change_is_found_where_it_began(series: Traces) -> None:
         series,
         """
         SELECT name, before_median, before_spread, from_median, round(change_percent, 2)
-        FROM trend WHERE change_point AND figure = 'wall'
+        FROM trend WHERE is_change_point AND metric = 'wall'
         """,
     )
     # Before: 1010, 990, 1500, 1000, 1010. From it on: 800, 810, 790, 800, 800.
@@ -58,8 +58,8 @@ def test_a_change_is_found_where_it_began(series: Traces) -> None:
 
 
 def test_each_figure_has_changes_of_its_own(series: Traces) -> None:
-    found = asked(series, "SELECT figure, name FROM trend WHERE change_point")
-    changed = {figure for figure, name in found}
+    found = asked(series, "SELECT metric, name FROM trend WHERE is_change_point")
+    changed = {metric for metric, name in found}
     assert {name for _, name in found} == {"run06"}
     assert {"wall", "kernels", "launches", "bubble_host"} <= changed
     assert not {"lead", "steps", "compute", "busy"} & changed  # 200 µs to 194 are 3 %
@@ -70,23 +70,23 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
         series,
         """
         SELECT name, value, tags['branch'] FROM trend
-        WHERE figure = 'wall' AND model = 'flux' ORDER BY started_at
+        WHERE metric = 'wall' AND model = 'flux' ORDER BY started_at
         """,
     )
     walls = [step_us * 1000 for step_us in EAGER_US + COMPILED_US]
     assert found == [(f"run{place:02}", wall, "main") for place, wall in enumerate(walls)]
-    [(figures, of_trend)] = asked(
+    [(metrics, of_trend)] = asked(
         series,
         """
         SELECT
-            (SELECT count(value) FROM run_metrics_long WHERE slowest),
+            (SELECT count(value) FROM run_metrics_long WHERE is_slowest),
             (SELECT count(*) FROM trend)
         """,
     )
-    assert figures == of_trend
+    assert metrics == of_trend
 
 
 def test_a_trend_reads_small_files_only(series: Traces) -> None:
     [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
-    assert names == {"run_totals", "step_parts", "run_overview"}
+    assert names == {"run_metrics", "run_parts", "run_overview"}

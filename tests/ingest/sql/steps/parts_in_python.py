@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import Any
 
-from tests.ingest.sql.runs.figures_in_python import (
+from tests.ingest.sql.runs.metrics_in_python import (
     COPY,
     HOST,
     KERNEL,
@@ -123,7 +123,7 @@ def _host(events: list[Event], steps: Steps) -> Parts:
     window, wall = window_of(ours, steps.windows)
     edges = {time for pair in steps.numbered.values() for time in pair} | {*wall}
     times = sorted(time for time in edges if wall[0] <= time <= wall[1])
-    work, busy = merged(spans["work"]), merged(spans["work"] + spans["generated"])
+    work, busy = merged(spans["work"]), merged(spans["work"] + spans["compiled_code"])
     for stretch in pairwise(times):
         into = found[steps.at(stretch[0])]
         inner = max(stretch[0], window[0]), min(stretch[1], window[1])
@@ -131,9 +131,119 @@ def _host(events: list[Event], steps: Steps) -> Parts:
         into["tail"] += length([(window[1], wall[1])], stretch)
         into["compute"] += length(spans["work"], inner)
         into["overlap"] += length(work, inner) - length(spans["work"], inner)
-        into["generated"] += length(busy, inner) - length(work, inner)
+        into["compiled_code"] += length(busy, inner) - length(work, inner)
         into["idle"] += max(inner[1] - inner[0], 0) - length(busy, inner)
     return found
+
+
+def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
+    """What is counted of each step of each device, and communication and copies left exposed; under
+    None the operators and gaps of a host without a device."""
+    steps = Steps(events, step_name)
+    if not any(event["cat"] in KERNEL | COPY for event in events):
+        return {None: _host_counts(events, steps)}
+    groups: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        if event["cat"] in KERNEL | COPY:
+            arguments = event.get("args") or {}
+            groups[int(arguments.get("device", event["pid"]))].append(event)
+    calls: dict[int, Event] = {}
+    for event in events:
+        correlation = (event.get("args") or {}).get("correlation")
+        if event["cat"] in LAUNCH and correlation:
+            calls.setdefault(correlation, event)
+    for group in groups.values():
+        for event in group:
+            event["call"] = calls.get((event.get("args") or {}).get("correlation"))
+            event["asked"] = (event["call"] or event)["start"]
+    return {number: _counts(group, steps, bool(calls)) for number, group in groups.items()}
+
+
+def _host_counts(events: list[Event], steps: Steps) -> Parts:
+    layers = outermost(events)
+    found: Parts = defaultdict(Counter)
+    ours = [
+        (e["start"], e["end"])
+        for members in layers.values()
+        for e in members
+        if steps.is_whole or steps.at(e["start"]) is not None
+    ]
+    window, _ = window_of(ours, steps.windows)
+    for op in layers["work"]:
+        at_once = op["start"] == op["end"] and window[0] <= op["start"] <= window[1]
+        lasts = length([(op["start"], op["end"])], window) > 0
+        found[steps.at(op["start"])]["activities"] += at_once or lasts
+    spans = [(e["start"], e["end"]) for e in layers["work"] + layers["compiled_code"]]
+    busy = [(s, e) for s, e in merged(spans) if e >= window[0] and s <= window[1]]
+    for start, _ in busy[1:]:
+        found[steps.at(start)]["bubbles"] += 1
+    return found
+
+
+def _counts(activities: list[Event], steps: Steps, launches: bool) -> Parts:
+    ours = [e for e in activities if steps.is_whole or steps.at(e["asked"]) is not None]
+    window, _ = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
+    classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
+    for event in activities:
+        classes[class_of(event)].append((event["start"], event["end"]))
+    hidden_by = {
+        "communication": merged(classes["compute"]),
+        "copy": merged(classes["compute"] + classes["communication"]),
+    }
+    found: Parts = defaultdict(Counter)
+    reached: dict[str, int] = {}
+    called: set[tuple[int | None, int]] = set()
+    for event in sorted(activities, key=lambda e: e["start"]):
+        step, kind = steps.at(event["asked"]), class_of(event)
+        counted = found[step]
+        ended = reached.get("all")
+        if ended is not None and ended < event["start"]:
+            counted["bubbles"] += window[0] <= ended and event["start"] <= window[1]
+        if kind in hidden_by:
+            own = (max(event["start"], reached.get(kind, event["start"])), event["end"])
+            inner = (max(own[0], window[0]), min(own[1], window[1]))
+            if inner[1] > inner[0]:
+                hidden = length(hidden_by[kind], inner)
+                counted[f"exposed_{kind}_ns"] += inner[1] - inner[0] - hidden
+        for name in ("all", kind):
+            reached[name] = max(reached.get(name, event["end"]), event["end"])
+        at_once = event["start"] == event["end"] and window[0] <= event["start"] <= window[1]
+        if not at_once and not length([(event["start"], event["end"])], window):
+            continue
+        counted["activities"] += 1
+        if event["cat"] in KERNEL:
+            counted["kernels"] += 1
+            _count_launch(counted, event, step, called)
+    if not launches:
+        for counted in found.values():
+            for name in ("launches", "graph_launches", "launch_call_ns", "short_kernels"):
+                del counted[name]
+    return found
+
+
+def _count_launch(
+    counted: Counter[str], event: Event, step: int | None, called: set[tuple[int | None, int]]
+) -> None:
+    call = event["call"]
+    if not call:
+        return
+    is_graph, call_ns = "GraphLaunch" in call["name"], call["end"] - call["start"]
+    if (step, id(call)) not in called:
+        called.add((step, id(call)))
+        counted["launches"] += 1
+        counted["graph_launches"] += is_graph
+        counted["launch_call_ns"] += call_ns
+    counted["short_kernels"] += not is_graph and event["end"] - event["start"] < call_ns
+
+
+def median_step(found: Parts, is_whole: bool) -> int | None:
+    """The step of median wall time, of two the shorter; None for a whole recording."""
+    if is_whole:
+        return None
+    walls = sorted(
+        (sum(by_part.values()), step) for step, by_part in found.items() if step is not None
+    )
+    return walls[(len(walls) - 1) // 2][1]
 
 
 def nonzero(found: dict[Any, Counter[str]]) -> dict[Any, dict[str, int]]:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -9,12 +10,16 @@ import pytest
 import ingest
 from tests.builders.events import Event, host, kernel
 from tests.conftest import Traces
-from tests.ingest.sql.runs import figures_in_python
+from tests.ingest.sql.runs import metrics_in_python
 from tests.ingest.sql.runs.test_run_metrics import SAMPLES
 from tests.ingest.sql.steps import parts_in_python
 from tests.ingest.sql.steps.test_steps import launched, step
 from tests.samples import COMPILED, EAGER, Samples
 
+COUNTED = (
+    *("bubbles", "activities", "kernels", "launches", "graph_launches", "launch_call_ns"),
+    *("short_kernels", "exposed_communication_ns", "exposed_copy_ns"),
+)
 Found = dict[int | None, dict[int | None, Counter[str]]]
 
 
@@ -33,6 +38,15 @@ def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Foun
     return found
 
 
+def dictionaries(relation: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:
+    """Its rows by the names of their columns."""
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+
+
+def is_median_of(step: dict[str, Any], metrics: dict[str, Any]) -> bool:
+    return bool(step["is_median"] and step["device"] == metrics["device"])
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_parts_of_a_sample_are_exact(
     name: str, sampled: Samples, sample_store: Path, compared: Path
@@ -41,10 +55,31 @@ def test_parts_of_a_sample_are_exact(
     with ingest.connect(compared if path.parent.name == "compile" else sample_store) as connection:
         condition = f"WHERE run_id = (SELECT run_id FROM sources WHERE path = '{path}')"
         found = found_in(connection, condition)
-    expected = parts_in_python.parts(figures_in_python.read(path), SAMPLES[name][2])
+        steps = dictionaries(connection.sql(f"FROM step_metrics {condition}"))
+        medians = dictionaries(connection.sql(f"FROM run_metrics {condition}"))
+        of_median = dictionaries(connection.sql(f"FROM run_parts {condition}"))
+    events, step_name = metrics_in_python.read(path), SAMPLES[name][2]
+    expected = parts_in_python.parts(events, step_name)
     assert {device: parts_in_python.nonzero(parts) for device, parts in found.items()} == {
         device: parts_in_python.nonzero(parts) for device, parts in expected.items()
     }
+    counts = parts_in_python.counts(events, step_name)
+    for row in steps:
+        known = counts.get(row["device"], {}).get(row["step"], Counter())
+        told = {key: row[key] or 0 for key in COUNTED}
+        assert told == {key: known[key] for key in told}
+    for row in medians:
+        parts = expected[row["device"]]
+        median = parts_in_python.median_step(parts, is_whole=step_name is None)
+        assert row["step"] == median
+        assert row["wall_ns"] == sum(parts[median].values())
+        busy = ("compute", "communication", "copy", "compiled_code", "overlap")
+        assert row["busy_ns"] == sum(parts[median][part] for part in busy)
+        assert [step["step"] for step in steps if is_median_of(step, row)] == [median]
+        ours = [part for part in of_median if part["device"] == row["device"]]
+        assert sum(part["ns"] for part in ours) == row["wall_ns"]
+        idle = sum(part["ns"] for part in ours if part["is_idle"])
+        assert idle == row["bubble_ns"] == parts[median]["idle"]
 
 
 def test_parts_add_up_to_the_run(sample_store: Path) -> None:
@@ -54,7 +89,8 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
             SELECT totals.run_id, totals.wall_ns, parts.wall_ns
             FROM run_totals AS totals
             INNER JOIN (
-                SELECT run_id, rank, device, sum(ns) AS wall_ns FROM step_parts GROUP BY ALL
+                SELECT run_id, rank, device, sum(wall_end_ns - wall_start_ns) AS wall_ns
+                FROM measured_windows GROUP BY ALL
             ) AS parts
                 ON totals.run_id = parts.run_id
                 AND totals.rank = parts.rank
@@ -169,7 +205,7 @@ def test_every_step_has_every_part(traces: Traces) -> None:
         FROM (SELECT count(*) AS rows FROM step_parts GROUP BY step)
         """
     ).fetchall()
-    [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE of_device").fetchall()
+    [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE is_of_device").fetchall()
     assert least == most == of_device
 
 
@@ -185,7 +221,7 @@ def test_metrics_of_steps(traces: Traces) -> None:
     start = connection.sql("SELECT min(start_ns) FROM steps").fetchall()[0][0]
     assert connection.sql(
         """
-        SELECT step, start_ns, dur_ns, until_ns, wall_ns, busy_ns, idle_ns, kernels, launches,
+        SELECT step, start_ns, dur_ns, work_end_ns, wall_ns, busy_ns, idle_ns, kernels, launches,
             launch_call_ns
         FROM step_metrics ORDER BY step
         """
@@ -221,8 +257,8 @@ def test_two_files_of_a_rank_have_steps_and_peaks_of_their_own(
         assert connection.sql(
             "SELECT rank, step, busy_ns, peak_bytes FROM step_metrics ORDER BY start_ns"
         ).fetchall() == [(0, 0, 30_000, 1000), (0, 0, 31_000, 700)]
-        assert connection.sql("SELECT steps, busy_ns, peak_bytes FROM run_totals").fetchall() == [
-            (2, 61_000, 1000)
+        assert connection.sql("SELECT steps, busy_ns, peak_bytes FROM run_metrics").fetchall() == [
+            (2, 30_000, 1000)  # of two the shorter
         ]
 
 
@@ -247,4 +283,4 @@ def test_steps_have_peaks_where_memory_was_recorded(traces: Traces) -> None:
         (3, 1200),
         (4, None),  # after the recording
     ]
-    assert connection.sql("SELECT peak_bytes FROM run_totals").fetchall() == [(1500,)]
+    assert connection.sql("SELECT peak_bytes FROM run_metrics").fetchall() == [(1500,)]

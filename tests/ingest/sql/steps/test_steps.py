@@ -65,7 +65,7 @@ def test_what_is_launched_after_a_step_inside_ends_is_measured(traces: Traces) -
     connection = traces.add(
         [step(0, 0, 100), step(7, 20, 20), *launched("k", 30, 50, 5), *launched("l", 50, 90, 30)]
     )
-    rows = connection.sql("SELECT from_ns, to_ns, wall_to_ns FROM measured_windows").fetchall()
+    rows = connection.sql("SELECT start_ns, end_ns, wall_end_ns FROM measured_windows").fetchall()
     assert rows == [(50_000, 120_000, 120_000)]
 
 

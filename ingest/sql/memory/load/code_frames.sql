@@ -3,9 +3,9 @@
 -- Materialised: its regular expressions are slow, and several relations read it.
 SELECT
     frame_id,
-    name,
+    name AS function,
     filename,
-    line,
+    try_cast(line AS BIGINT) AS line,
     other,
     regexp_extract(filename, '[^/\\]*$') AS basename,
     regexp_matches(filename, '\.py[cx]?$|^<ipython|ipykernel_|^<(stdin|string)>$') AS is_python,

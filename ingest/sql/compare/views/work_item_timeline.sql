@@ -1,20 +1,20 @@
 -- The work of a run in time, on the device and on the host: what timelines of two runs draw.
 -- One row: a device activity, or an outermost operator on the host.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device; null on the host
--- measure   device or host
--- lane      `stream N`, on the host `thread N`
--- class     compute, communication or copy; on the host compute for an operator, else dataloader or
---           compile, as causes of `bubbles`
--- start_ns  Unix time, ns
--- end_ns    Unix time of its end, ns
--- dur_ns    its length, ns
--- name      kernel, copy or set; on the host the operator
--- op        outermost operator around the launch; on the host, the same as `name`
--- module    path of nn.Modules around an operator on the host, where known
--- unit_id   the unit it is part of, as in `compared_units`
+-- run_id        the run
+-- rank          rank of the process
+-- device        number of the device; null on the host
+-- measure       device or host
+-- lane          `stream N`, on the host `thread N`
+-- class         compute, communication or copy; on the host compute for an operator, else
+--               dataloader or compile, as causes of `bubbles`
+-- start_ns      Unix time, ns
+-- end_ns        Unix time of its end, ns
+-- dur_ns        its length, ns
+-- name          kernel, copy or set; on the host the operator
+-- op            outermost operator around the launch; on the host, the same as `name`
+-- module        path of nn.Modules around an operator on the host, where known
+-- work_item_id  the work item it is part of (`compared_work_items.work_item_id`)
 SELECT
     run_id,
     rank,
@@ -28,7 +28,7 @@ SELECT
     name,
     top_op AS op,
     NULL::VARCHAR AS module,
-    coalesce(top_op_id, event_id) AS unit_id
+    coalesce(top_op_id, event_id) AS work_item_id
 FROM kernels
 UNION ALL
 SELECT
@@ -48,6 +48,6 @@ SELECT
     top.name,
     top.name AS op,
     top.module,
-    top.event_id AS unit_id
+    top.event_id AS work_item_id
 FROM top_ops AS top
 INNER JOIN ops ON top.run_id = ops.run_id AND top.event_id = ops.event_id;

@@ -1,4 +1,4 @@
-"""The figures of a run from the raw events of its trace, in plain Python: no code of the product.
+"""The metrics of a run from the raw events of its trace, in plain Python: no code of the product.
 
 Intervals are pairs of integers, ns since whatever the trace counts from.
 """
@@ -101,8 +101,8 @@ def steps_of(events: list[Event], name: str | None) -> list[Interval]:
     ]
 
 
-def figures(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
-    """The figures of each device, or under None those of the host where there is no device."""
+def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
+    """The metrics of each device, or under None those of the host where there is no device."""
     steps = steps_of(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
@@ -130,7 +130,7 @@ def _device(
         return int((event["call"] or event)["start"])
 
     ours = [e for e in activities if whole or any(s <= asked(e) < t for s, t in steps)]
-    figures, window = _frame([(e["start"], e["end"]) for e in ours], steps)
+    metrics, window = _frame([(e["start"], e["end"]) for e in ours], steps)
     inside = [
         e
         for e in activities
@@ -146,14 +146,14 @@ def _device(
     called = {id(e["call"]): e["call"] for e in kernels if e["call"]}
     graphs = {key for key, call in called.items() if "GraphLaunch" in call["name"]}
     busy = length(everything, window)
-    return figures | {
+    return metrics | {
         "busy_ns": busy,
         "bubble_ns": window[1] - window[0] - busy,
         "bubbles": max(sum(e >= window[0] and s <= window[1] for s, e in everything) - 1, 0),
         "compute_ns": length(classes["compute"], window),
         "communication_ns": length(classes["communication"], window),
         "copy_ns": length(classes["copy"], window),
-        "generated_ns": None,
+        "compiled_code_ns": None,
         "overlap_ns": sum(length(c, window) for c in classes.values()) - busy,
         "exposed_communication_ns": length(working, window)
         - length(merged(classes["compute"]), window),
@@ -183,7 +183,12 @@ def class_of(event: Event) -> str:
 
 def outermost(events: list[Event]) -> dict[str, list[Event]]:
     """What the host did: outermost operators by their layer, and calls of compiled graphs."""
-    layers: dict[str, list[Event]] = {"work": [], "generated": [], "loading": [], "compiling": []}
+    layers: dict[str, list[Event]] = {
+        "work": [],
+        "compiled_code": [],
+        "loading": [],
+        "compiling": [],
+    }
     threads = defaultdict(list)
     for event in events:
         if event["cat"] in OP and not WRAPPER.match(event["name"]):
@@ -191,7 +196,7 @@ def outermost(events: list[Event]) -> dict[str, list[Event]]:
         if event["cat"] in {*OP, "user_annotation"} and re.match(
             "(## Call )?CompiledFxGraph", event["name"]
         ):
-            layers["generated"].append(event)
+            layers["compiled_code"].append(event)
     for ops in threads.values():
         reached = None
         for op in sorted(ops, key=lambda e: (e["start"], -e["end"])):
@@ -210,19 +215,19 @@ def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, 
         for s, e in members
         if whole or any(first <= s < last for first, last in steps)
     ]
-    figures, window = _frame(ours, steps)
+    metrics, window = _frame(ours, steps)
     work = merged(spans["work"])
-    busy = merged(spans["work"] + spans["generated"])
+    busy = merged(spans["work"] + spans["compiled_code"])
     loading = merged(busy + spans["loading"])
     everything = merged(loading + spans["compiling"])
-    return figures | {
+    return metrics | {
         "busy_ns": length(busy, window),
         "bubble_ns": window[1] - window[0] - length(busy, window),
         "bubble_host_ns": window[1] - window[0] - length(everything, window),
         "bubble_dataloader_ns": length(loading, window) - length(busy, window),
         "bubble_compile_ns": length(everything, window) - length(loading, window),
         "compute_ns": length(spans["work"], window),
-        "generated_ns": length(busy, window) - length(work, window),
+        "compiled_code_ns": length(busy, window) - length(work, window),
         "overlap_ns": length(spans["work"], window) - length(work, window),
         "outside_busy_ns": length(busy) - length(busy, window),
         "kernels": None,
@@ -241,13 +246,13 @@ def _layer(name: str) -> str:
 
 def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
     window, wall = window_of(asked, steps)
-    figures = {
+    metrics = {
         "wall_ns": wall[1] - wall[0],
         "lead_ns": window[0] - wall[0],
         "span_ns": window[1] - window[0],
         "tail_ns": wall[1] - window[1],
     }
-    return figures, window
+    return metrics, window
 
 
 def window_of(asked: list[Interval], steps: list[Interval]) -> tuple[Interval, Interval]:

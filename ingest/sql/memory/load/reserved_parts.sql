@@ -4,9 +4,9 @@
 -- Materialised: its reader asks for it more than once.
 WITH
 edges AS (
-    SELECT source_id, device, address AS edge FROM held_ranges WHERE is_part
+    SELECT source_id, device_label, address AS edge FROM reserved_ranges WHERE is_part
     UNION
-    SELECT source_id, device, until_address AS edge FROM held_ranges WHERE is_part
+    SELECT source_id, device_label, until_address AS edge FROM reserved_ranges WHERE is_part
 ),
 
 cut AS (
@@ -15,14 +15,14 @@ cut AS (
         edges.edge AS address,
         lead(edges.edge, 1, range.until_address) OVER (
             PARTITION BY
-                range.source_id, range.device, range.ordinal, range.address, range.is_birth
+                range.source_id, range.device_label, range.ordinal, range.address, range.is_alloc
             ORDER BY edges.edge
         ) AS until_address
-    FROM held_ranges AS range
+    FROM reserved_ranges AS range
     INNER JOIN edges
         ON
             range.source_id = edges.source_id
-            AND range.device = edges.device
+            AND range.device_label = edges.device_label
             AND range.address <= edges.edge
             AND range.until_address > edges.edge
     WHERE range.is_part
@@ -30,5 +30,5 @@ cut AS (
 
 SELECT *, (until_address - address)::BIGINT AS bytes FROM cut
 UNION ALL BY NAME
-FROM held_ranges
+FROM reserved_ranges
 WHERE NOT is_part;

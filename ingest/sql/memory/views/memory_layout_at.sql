@@ -1,25 +1,32 @@
 -- How the memory that the allocators held was used at any number of moments:
--- `memory_layouts(moments)`, with the name of a relation of (run_id, source_id, device, ordinal):
--- after which action of a device; -1 is before the first. See `memory_layout`.
--- One row: a piece of a segment, an allocation or free memory between two, at a moment.
+-- `memory_layout_at(moments)`, with the name of a relation that has rows of `memory_timeline`.
+-- Replayed from the actions: allocations are as long as was requested, and what rounding adds to
+-- them counts as free. Expandable segments that touch are one.
+-- One row: a piece of a segment at a moment: an allocation, or free memory between two.
 --
 -- run_id           the run
 -- source_id        the input file
--- device           device, as PyTorch names it
--- ordinal          the moment
+-- device_type      cuda, xpu, …
+-- device           number of the device
+-- ordinal          the moment (`memory_timeline.ordinal`)
 -- segment_address  where its segment begins
 -- segment_bytes    size of the segment, bytes
 -- address          where the piece begins
 -- bytes            its size, bytes
 -- state            allocated; pending where a free had been requested; free
--- element_id       the allocation, in `memory_elements`; null for free memory
--- site             line of the user's code that allocated it
-CREATE MACRO memory_layouts(moments) AS TABLE
+-- allocation_id    the allocation (`memory_allocations.allocation_id`); null for free memory
+-- user_frame       line of the user's code that allocated it
+CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
+    asked_moments AS NOT MATERIALIZED (
+        SELECT run_id, source_id, device_type, device, ordinal FROM query_table(moments)
+    ),
+
     held AS (
         SELECT
             moment.run_id,
             moment.source_id,
+            moment.device_type,
             moment.device,
             moment.ordinal,
             held.address,
@@ -27,17 +34,23 @@ CREATE MACRO memory_layouts(moments) AS TABLE
             held.is_expandable
             AND lag(held.is_expandable) OVER in_space
             AND lag(held.address + held.bytes::UBIGINT) OVER in_space = held.address AS continues
-        FROM query_table(moments) AS moment
-        INNER JOIN memory_held AS held
+        FROM asked_moments AS moment
+        INNER JOIN memory_reservations AS held
             ON
                 moment.run_id = held.run_id
                 AND moment.source_id = held.source_id
-                AND moment.device = held.device
-                AND moment.ordinal >= coalesce(held.birth_ordinal, -1)
-                AND moment.ordinal < coalesce(held.death_ordinal, 9223372036854775807)
+                AND moment.device_type = held.device_type
+                AND moment.device IS NOT DISTINCT FROM held.device
+                AND moment.ordinal >= coalesce(held.alloc_ordinal, -1)
+                AND moment.ordinal < coalesce(held.free_ordinal, 9223372036854775807)
         WINDOW
             in_space AS (
-                PARTITION BY moment.run_id, moment.source_id, moment.device, moment.ordinal
+                PARTITION BY
+                    moment.run_id,
+                    moment.source_id,
+                    moment.device_type,
+                    moment.device,
+                    moment.ordinal
                 ORDER BY held.address
             )
     ),
@@ -46,7 +59,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         SELECT
             *,
             sum(if(continues, 0, 1)) OVER (
-                PARTITION BY run_id, source_id, device, ordinal
+                PARTITION BY run_id, source_id, device_type, device, ordinal
                 ORDER BY address ROWS UNBOUNDED PRECEDING
             ) AS segment
         FROM held
@@ -56,35 +69,40 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         SELECT
             run_id,
             source_id,
+            device_type,
             device,
             ordinal,
             min(address) AS address,
             max(until_address) AS until_address
         FROM numbered
-        GROUP BY run_id, source_id, device, ordinal, segment
+        GROUP BY run_id, source_id, device_type, device, ordinal, segment
     ),
 
     used AS (
         SELECT
             moment.run_id,
             moment.source_id,
+            moment.device_type,
             moment.device,
             moment.ordinal,
-            element.element_id,
-            element.address,
-            element.bytes,
-            if(element.requested_ordinal <= moment.ordinal, 'pending', 'allocated') AS state,
-            stacks.site
-        FROM query_table(moments) AS moment
-        INNER JOIN memory_elements AS element
+            allocation.allocation_id,
+            allocation.address,
+            allocation.bytes,
+            if(allocation.free_requested_ordinal <= moment.ordinal, 'pending', 'allocated')
+                AS state,
+            stacks.user_frame
+        FROM asked_moments AS moment
+        INNER JOIN memory_allocations AS allocation
             ON
-                moment.run_id = element.run_id
-                AND moment.source_id = element.source_id
-                AND moment.device = element.device
-                AND moment.ordinal >= coalesce(element.birth_ordinal, -1)
-                AND moment.ordinal < coalesce(element.death_ordinal, 9223372036854775807)
-        LEFT JOIN stacks ON element.run_id = stacks.run_id AND element.stack_id = stacks.stack_id
-        WHERE element.bytes > 0
+                moment.run_id = allocation.run_id
+                AND moment.source_id = allocation.source_id
+                AND moment.device_type = allocation.device_type
+                AND moment.device IS NOT DISTINCT FROM allocation.device
+                AND moment.ordinal >= coalesce(allocation.alloc_ordinal, -1)
+                AND moment.ordinal < coalesce(allocation.free_ordinal, 9223372036854775807)
+        LEFT JOIN stacks
+            ON allocation.run_id = stacks.run_id AND allocation.stack_id = stacks.stack_id
+        WHERE allocation.bytes > 0
     ),
 
     placed AS (
@@ -97,7 +115,8 @@ CREATE MACRO memory_layouts(moments) AS TABLE
             ON
                 used.run_id = segments.run_id
                 AND used.source_id = segments.source_id
-                AND used.device = segments.device
+                AND used.device_type = segments.device_type
+                AND used.device IS NOT DISTINCT FROM segments.device
                 AND used.ordinal = segments.ordinal
                 AND used.address >= segments.address
         WHERE used.address < segments.until_address
@@ -110,6 +129,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         SELECT
             run_id,
             source_id,
+            device_type,
             device,
             ordinal,
             address AS segment_address,
@@ -127,7 +147,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         FROM pieces
         WINDOW
             in_segment AS (
-                PARTITION BY run_id, source_id, device, ordinal, segment_address
+                PARTITION BY run_id, source_id, device_type, device, ordinal, segment_address
                 ORDER BY address, bytes
             )
     ),
@@ -136,6 +156,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         SELECT
             run_id,
             source_id,
+            device_type,
             device,
             ordinal,
             segment_address,
@@ -145,15 +166,15 @@ CREATE MACRO memory_layouts(moments) AS TABLE
                     address := address,
                     bytes := bytes,
                     state := state,
-                    element_id := element_id,
-                    site := site
+                    allocation_id := allocation_id,
+                    user_frame := user_frame
                 ),
                 struct_pack(
                     address := end_address,
                     bytes := (next_address::HUGEINT - end_address)::BIGINT,
                     state := 'free',
-                    element_id := NULL,
-                    site := NULL
+                    allocation_id := NULL,
+                    user_frame := NULL
                 )
             ]) AS piece
         FROM followed
@@ -162,6 +183,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
     SELECT
         run_id,
         source_id,
+        device_type,
         device,
         ordinal,
         segment_address,
@@ -169,7 +191,7 @@ CREATE MACRO memory_layouts(moments) AS TABLE
         piece.address,
         piece.bytes,
         piece.state,
-        piece.element_id,
-        piece.site
+        piece.allocation_id,
+        piece.user_frame
     FROM told
     WHERE piece.bytes > 0;

@@ -2,55 +2,57 @@
 -- One row: a stack.
 -- Materialised: several relations read it.
 --
--- The site is the innermost frame of the user's own Python: outside of installed packages and
+-- `user_frame` is the innermost frame of the user's own Python: outside of installed packages and
 -- Python's own library. Where there is none, it is the innermost Python frame. Where there is no
 -- Python, as in autograd's threads, it is the node of the backward pass that was running, else the
 -- innermost operator, else the innermost frame that is neither the unwinder's nor the allocator's.
 WITH
 placed AS (
-    SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS place
+    SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS position
     FROM staged_stacks
 ),
 
 called AS (
     SELECT
         placed.stack_id,
-        placed.place,
+        placed.position,
         frame.*,
-        concat(frame.basename, ':' || frame.line, ' ', frame.name) AS label,
+        concat(frame.basename, ':' || frame.line, ' ', frame.function) AS label,
         -- a module's own code is what _call_impl, the next Python frame outwards, has called
-        lead(frame.name) OVER outwards = '_call_impl' AND frame.is_python AS is_forward,
+        lead(frame.function) OVER outwards = '_call_impl' AND frame.is_python AS is_forward,
         CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
-            frame.name, '^torch::autograd::generated::(\w+Backward\w*?)(_apply_functional|::)', 1
+            frame.function,
+            '^torch::autograd::generated::(\w+Backward\w*?)(_apply_functional|::)',
+            1
         ), '') END AS node,
         CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
-            frame.name, '^at::_ops::(\w+)::(call|redispatch)\(', 1
+            frame.function, '^at::_ops::(\w+)::(call|redispatch)\(', 1
         ), '') END AS operator
     FROM placed
-    INNER JOIN frame_places AS frame USING (frame_id)
-    WINDOW outwards AS (PARTITION BY placed.stack_id, frame.is_python ORDER BY placed.place)
+    INNER JOIN code_frames AS frame USING (frame_id)
+    WINDOW outwards AS (PARTITION BY placed.stack_id, frame.is_python ORDER BY placed.position)
 )
 
 SELECT
     stack_id,
     coalesce(
-        arg_min(label, place) FILTER (WHERE is_python AND NOT is_library),
-        arg_min(label, place) FILTER (WHERE is_python),
-        arg_min('autograd ' || node, place),
-        arg_min('operator ' || operator, place),
-        arg_min(label, place) FILTER (
-            WHERE NOT regexp_matches(name, concat(
+        arg_min(label, position) FILTER (WHERE is_python AND NOT is_library),
+        arg_min(label, position) FILTER (WHERE is_python),
+        arg_min('autograd ' || node, position),
+        arg_min('operator ' || operator, position),
+        arg_min(label, position) FILTER (
+            WHERE NOT regexp_matches(function, concat(
                 '^torch::(unwind|Capture)|gather_with_cpp|CachingAllocator|^at::detail::empty_|',
                 '^(unwind::unwind|CapturedTraceback::)'
             ))
         ),
-        arg_min(label, place)
-    ) AS site,
+        arg_min(label, position)
+    ) AS user_frame,
     arg_min(
         CASE
             WHEN module_path <> '' THEN replace(module_path, '/', '.')
-            ELSE concat(basename, ' ', name)
-        END, place
+            ELSE concat(basename, ' ', function)
+        END, position
     ) FILTER (WHERE is_forward) AS module
 FROM called
 GROUP BY stack_id;

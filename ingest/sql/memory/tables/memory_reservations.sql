@@ -5,23 +5,25 @@
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
--- device         device, as PyTorch names it
+-- device_type    cuda, cpu, xpu, …
+-- device         number of the device; null for the CPU
 -- address        where it begins
 -- bytes          its size, bytes
--- birth_ordinal  actions of the device before it was allocated; null before the trace
--- death_ordinal  actions before it was released; null where it was held to the end
+-- alloc_ordinal  action that began it (`memory_events.ordinal`); null: before the trace
+-- free_ordinal   action that ended it (`memory_events.ordinal`); null where it was held to the end
 -- stream         stream it was allocated for
 -- pool           ids of its private pool, where known; (0, 0) is the common one
 -- is_expandable  whether it is part of a segment that can grow
--- stack_id       stack that made the allocator ask for it
+-- stack_id       stack that made the allocator ask for it (`stacks.stack_id`)
 SELECT
     held.source_id,
     sources.rank,
-    held.device,
+    device_type_of(held.device_label) AS device_type,
+    device_of(held.device_label) AS device,
     held.address,
     held.bytes,
-    held.birth AS birth_ordinal,
-    held.death AS death_ordinal,
+    held.alloc_ordinal,
+    held.free_ordinal,
     coalesce(held.stream, segment.stream) AS stream,
     coalesce(
         held.pool,
@@ -29,10 +31,10 @@ SELECT
     ) AS pool,
     held.is_part AS is_expandable,
     held.stack_id
-FROM held_lives AS held
+FROM reservations AS held
 INNER JOIN staged_sources AS sources USING (source_id)
 ASOF LEFT JOIN staged_segments AS segment
     ON
         held.source_id = segment.source_id
-        AND held.device = segment.device
+        AND held.device_label = segment.device_label
         AND held.address >= segment.address;

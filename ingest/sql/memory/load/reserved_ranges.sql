@@ -4,7 +4,7 @@
 -- Materialised: its reader asks for it more than once.
 SELECT
     source_id,
-    device,
+    device_label,
     ordinal,
     address,
     address + bytes::UBIGINT AS until_address,
@@ -12,14 +12,14 @@ SELECT
     stream,
     pool,
     stack_id,
-    action IN ('segment_alloc', 'segment_map') AS is_birth,
+    action IN ('segment_alloc', 'segment_map') AS is_alloc,
     action IN ('segment_map', 'segment_unmap') AS is_part
 FROM memory_actions
 WHERE action IN ('segment_alloc', 'segment_free', 'segment_map', 'segment_unmap')
 UNION ALL
 SELECT
     source_id,
-    device,
+    device_label,
     NULL AS ordinal,
     address,
     address + bytes::UBIGINT AS until_address,
@@ -27,6 +27,6 @@ SELECT
     stream,
     pool,
     stack_id,
-    NULL AS is_birth,
+    NULL AS is_alloc,
     coalesce(is_expandable, FALSE) AS is_part
 FROM staged_segments;

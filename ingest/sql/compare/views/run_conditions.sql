@@ -1,0 +1,126 @@
+-- Part of `comparability`: the conditions under which a run was profiled, where they are known.
+-- Whether a model was compiled, and how, is no condition: that is what people test.
+-- One row: a condition of a run, by who knows it.
+--
+-- run_id    the run
+-- subject   code of the condition: model, batch, device, profiler: with_stack, …
+-- evidence  who knows it: run (`run.json` and the table `runs`) or trace
+-- value     the condition
+WITH
+of_runs AS (
+    SELECT
+        run_id,
+        model,
+        json_extract_string(run_json, '$.batch') AS batch,
+        json_extract_string(run_json, '$.offload') AS offload,
+        json_extract_string(run_json, '$.dtype') AS dtype,
+        device_name AS device,
+        world_size::VARCHAR AS world_size,
+        framework,
+        framework_version,
+        json_extract_string(run_json, '$.diffusers_version') AS diffusers_version,
+        json_extract_string(run_json, '$.python_version') AS python_version,
+        json_extract_string(run_json, '$.driver') AS driver,
+        json_extract_string(run_json, '$.width')
+        || ' × '
+        || json_extract_string(run_json, '$.height')
+            AS image_size,
+        json_extract_string(run_json, '$.max_sequence_length') AS sequence_length
+    FROM runs
+),
+
+of_traces AS (
+    SELECT
+        run_id,
+        max(json_extract_string(metadata, '$.cuda_runtime_version')) AS cuda,
+        max(json_extract_string(metadata, '$.hip_runtime_version')) AS hip,
+        max(json_extract_string(metadata, '$.cuda_driver_version')) AS driver,
+        max(json_extract_string(metadata, '$.distributedInfo.nccl_version')) AS nccl,
+        if(bool_or(json_extract_string(metadata, '$.with_stack') = '1'), 'on', 'off') AS stacks,
+        if(bool_or(json_extract_string(metadata, '$.record_shapes') = '1'), 'on', 'off') AS shapes,
+        if(bool_or(json_extract_string(metadata, '$.profile_memory') = '1'), 'on', 'off') AS memory,
+        if(bool_or(json_extract_string(metadata, '$.with_flops') = '1'), 'on', 'off') AS flops,
+        if(bool_or(json_extract_string(metadata, '$.with_modules') = '1'), 'on', 'off') AS modules
+    FROM sources
+    WHERE complete_events IS NOT NULL
+    GROUP BY run_id
+),
+
+-- The steps of the lowest rank: those of all ranks are alike.
+of_steps AS (
+    SELECT
+        run_id,
+        any_value(measure ORDER BY metrics.rank) AS measure,
+        any_value(
+            CASE steps_from
+                WHEN 'run' THEN 'the whole recording'
+                WHEN 'annotation' THEN concat(steps, ' of annotation ', step_name)
+                WHEN 'module' THEN concat(steps, ' of an nn.Module')
+                ELSE concat(steps, ' of ', steps_from)
+            END
+            ORDER BY metrics.rank
+        ) AS steps
+    FROM run_metrics AS metrics
+    GROUP BY run_id
+),
+
+typed_calls AS (
+    SELECT run_id, input_types, count(*) AS calls
+    FROM ops
+    WHERE category = 'cpu_op'
+    GROUP BY run_id, input_types
+),
+
+inputs AS (
+    SELECT run_id, unnest(from_json(input_types, '["VARCHAR"]')) AS type, calls
+    FROM typed_calls
+),
+
+float_inputs AS (
+    SELECT run_id, type, sum(calls) AS calls
+    FROM inputs
+    WHERE regexp_matches(type, '(?i)float|double|half')
+    GROUP BY run_id, type
+),
+
+-- The floating-point type that most inputs have.
+of_inputs AS (
+    SELECT
+        run_id,
+        CASE arg_max(type, calls)
+            WHEN 'float' THEN 'float32'
+            WHEN 'double' THEN 'float64'
+            WHEN 'c10::Half' THEN 'float16'
+            ELSE lower(replace(arg_max(type, calls), 'c10::', ''))
+        END AS dtype
+    FROM float_inputs
+    GROUP BY run_id
+)
+
+SELECT run_id, subject, 'run' AS evidence, value
+FROM of_runs UNPIVOT (
+    value FOR subject IN (
+        model, batch, offload, dtype, device, world_size, framework, framework_version,
+        diffusers_version, python_version, driver,
+        image_size AS 'image size', sequence_length AS 'sequence length' -- noqa: RF05
+    )
+)
+UNION ALL
+SELECT run_id, 'ranks' AS subject, 'run' AS evidence, ranks::VARCHAR AS value
+FROM run_overview
+UNION ALL
+SELECT run_id, subject, 'trace' AS evidence, value
+FROM of_traces UNPIVOT (
+    value FOR subject IN (
+        cuda AS 'CUDA', hip AS 'HIP', driver, nccl AS 'NCCL', -- noqa: RF06
+        stacks AS 'profiler: with_stack', shapes AS 'profiler: record_shapes', -- noqa: RF05
+        memory AS 'profiler: profile_memory', flops AS 'profiler: with_flops', -- noqa: RF05
+        modules AS 'profiler: with_modules' -- noqa: RF05
+    )
+)
+UNION ALL
+SELECT run_id, subject, 'trace' AS evidence, value
+FROM of_steps UNPIVOT (value FOR subject IN (measure, steps))
+UNION ALL
+SELECT run_id, 'dtype' AS subject, 'trace' AS evidence, dtype AS value
+FROM of_inputs;

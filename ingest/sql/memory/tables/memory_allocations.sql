@@ -1,0 +1,106 @@
+-- Allocations, each from the action that allocated it to the one that freed it: what the memory
+-- curve is made of.
+-- One row: an allocation.
+--
+-- run_id                  the run
+-- source_id               the input file
+-- rank                    rank of the process
+-- device_type             cuda, cpu, xpu, …
+-- device                  number of the device; null for the CPU
+-- allocation_id           number of the allocation, unique in the run
+-- origin                  `traced`: its allocation was recorded. `before_trace`: only its free was.
+--                         `snapshot_only`: neither, but it was there when the snapshot was taken
+-- address                 where it lay
+-- bytes                   its size: as requested, of a snapshot; as allocated, of a trace
+-- alloc_ns                Unix time of the allocation, ns; null before the trace
+-- free_requested_ns       Unix time at which its free was requested, ns; null where it was not
+-- free_ns                 Unix time at which it was free, ns; null where it lived to the end
+-- alloc_ordinal           action that allocated it (`memory_events.ordinal`); null: before the
+--                         trace
+-- free_requested_ordinal  action that requested its free (`memory_events.ordinal`); -1: before the
+--                         trace
+-- free_ordinal            action that freed it (`memory_events.ordinal`); null where it lived to
+--                         the end
+-- stream                  stream it was allocated for
+-- pool                    ids of its private pool; (0, 0) is the common one
+-- stack_id                stack that allocated it (`stacks.stack_id`)
+-- free_stack_id           stack that freed it (`stacks.stack_id`)
+-- category                what it was for, where recorded
+-- compile_context         compilation it belonged to, where recorded
+-- op_id                   the innermost cpu_op around the allocation (`ops.event_id`), where the
+--                         run has a trace of the rank on the same clock
+-- op                      its name
+-- module                  innermost nn.Module around it: as the trace names it, else as its stack
+--                         shows
+-- step                    innermost step in which it was allocated (`memory_steps.step`)
+WITH
+-- What is told of all actions is looked up for the first that is known of each life.
+known AS (
+    SELECT
+        lives.*,
+        actions.stream,
+        actions.pool,
+        actions.category,
+        actions.compile_context
+    FROM memory_actions AS actions
+    INNER JOIN memory_lives AS lives ON actions.action_id = lives.action_id
+    UNION ALL BY NAME
+    SELECT
+        lives.* REPLACE (
+            id_in_run(
+                devices.source_id,
+                999_999_999_999 - row_number() OVER (
+                    PARTITION BY devices.source_id ORDER BY lives.device_id, lives.address
+                )
+            ) AS action_id
+        ),
+        segment.stream,
+        segment.pool
+    FROM memory_lives AS lives
+    INNER JOIN memory_devices AS devices USING (device_id)
+    ASOF LEFT JOIN staged_segments AS segment
+        ON
+            devices.source_id = segment.source_id
+            AND devices.device_label = segment.device_label
+            AND lives.address >= segment.address
+    WHERE lives.action_id IS NULL
+)
+
+SELECT
+    devices.source_id,
+    sources.rank,
+    device_type_of(devices.device_label) AS device_type,
+    device_of(devices.device_label) AS device,
+    known.action_id AS allocation_id,
+    CASE
+        WHEN known.alloc_ordinal IS NOT NULL THEN 'traced'
+        WHEN known.free_ordinal IS NOT NULL THEN 'before_trace'
+        ELSE 'snapshot_only'
+    END AS origin,
+    known.address,
+    known.bytes,
+    known.alloc_ns,
+    known.free_requested_ns,
+    known.free_ns,
+    known.alloc_ordinal,
+    known.free_requested_ordinal,
+    known.free_ordinal,
+    known.stream,
+    known.pool,
+    known.stack_id,
+    known.free_stack_id,
+    known.category,
+    known.compile_context,
+    ops.op_id,
+    ops.op,
+    coalesce(ops.module, stack_labels.module) AS module,
+    moment.step
+FROM known
+INNER JOIN memory_devices AS devices ON known.device_id = devices.device_id
+INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
+LEFT JOIN timed_allocs AS timed ON known.action_id = timed.action_id
+LEFT JOIN allocating_ops AS ops ON timed.lane = ops.lane AND timed.from_ns = ops.from_ns
+LEFT JOIN stack_labels ON known.stack_id = stack_labels.stack_id
+-- In actions in place of time.
+ASOF LEFT JOIN step_moments('memory_step_spans') AS moment
+    ON known.device_id = moment.source_id AND known.alloc_ordinal >= moment.from_ns;

@@ -1,0 +1,156 @@
+-- What held memory at any number of moments: `memory_by_owner_at(moments)`, with the name of a
+-- relation that has rows of `memory_timeline`. The rows of a level add up to what was in use.
+-- One row: an owner of memory at one level, at a moment.
+--
+-- run_id       the run
+-- source_id    the input file
+-- rank         rank of the process
+-- device_type  cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device       number of the device; null for the CPU
+-- ordinal      the moment (`memory_timeline.ordinal`)
+-- level        frame (line of the user's code), stack, module, op or category
+-- name         the owner; `(before the trace)` for what was there when it began, `(not followed)`
+--              where no addresses were recorded
+-- is_known     whether the owner is known
+-- stack_id     of level stack, the stack (`stacks.stack_id`)
+-- bytes        held, bytes
+-- allocations  in so many allocations; null where they are not known
+-- percent      of what was in use, 0 to 100
+CREATE MACRO memory_by_owner_at(moments) AS TABLE
+    WITH
+    asked_moments AS NOT MATERIALIZED (
+        SELECT run_id, source_id, rank, device_type, device, ordinal, used_bytes
+        FROM query_table(moments)
+    ),
+
+    held AS (
+        SELECT
+            moment.run_id,
+            moment.source_id,
+            moment.rank,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.used_bytes,
+            owner.level,
+            owner.name,
+            owner.is_known,
+            owner.stack_id,
+            sum(owner.bytes) AS bytes,
+            count(*) AS allocations
+        FROM asked_moments AS moment
+        INNER JOIN memory_owners AS owner
+            ON
+                moment.run_id = owner.run_id
+                AND moment.source_id = owner.source_id
+                AND moment.device_type = owner.device_type
+                AND moment.device IS NOT DISTINCT FROM owner.device
+                AND moment.ordinal >= owner.alloc_ordinal
+                AND moment.ordinal < owner.free_ordinal
+        GROUP BY
+            moment.run_id,
+            moment.source_id,
+            moment.rank,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.used_bytes,
+            owner.level,
+            owner.name,
+            owner.is_known,
+            owner.stack_id
+        UNION ALL
+        SELECT
+            moment.run_id,
+            moment.source_id,
+            moment.rank,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.used_bytes,
+            'category' AS level,
+            event.category AS name,
+            event.category IS NOT NULL AS is_known,
+            NULL AS stack_id,
+            sum(event.change_bytes) AS bytes,
+            NULL AS allocations
+        FROM asked_moments AS moment
+        INNER JOIN memory_events AS event
+            ON
+                moment.run_id = event.run_id
+                AND moment.source_id = event.source_id
+                AND moment.device_type = event.device_type
+                AND moment.device IS NOT DISTINCT FROM event.device
+                AND moment.ordinal >= event.ordinal
+        WHERE event.origin = 'timeline'
+        GROUP BY
+            moment.run_id,
+            moment.source_id,
+            moment.rank,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.used_bytes,
+            event.category
+    ),
+
+    -- One more of each level, for what no allocation accounts for.
+    with_rest AS (
+        SELECT *, FALSE AS is_rest, NULL::BOOLEAN AS is_followed FROM held
+        UNION ALL BY NAME
+        SELECT
+            moment.run_id,
+            moment.source_id,
+            moment.rank,
+            moment.device_type,
+            moment.device,
+            moment.ordinal,
+            moment.used_bytes,
+            unnest(['frame', 'stack', 'module', 'op', 'category']) AS level,
+            FALSE AS is_known,
+            0 AS bytes,
+            TRUE AS is_rest,
+            peak.allocations > 0 AS is_followed
+        FROM asked_moments AS moment
+        INNER JOIN memory_peak AS peak
+            ON
+                moment.run_id = peak.run_id
+                AND moment.source_id = peak.source_id
+                AND moment.device_type = peak.device_type
+                AND moment.device IS NOT DISTINCT FROM peak.device
+    ),
+
+    summed AS (
+        SELECT
+            * EXCLUDE (name, bytes),
+            CASE
+                WHEN NOT is_rest THEN name
+                WHEN is_followed THEN before_trace()
+                ELSE '(not followed)'
+            END AS name,
+            if(is_rest, greatest(used_bytes - sum(bytes) OVER of_level, 0), bytes) AS bytes
+        FROM with_rest
+        WINDOW
+            of_level AS (
+                PARTITION BY run_id, source_id, rank, device_type, device, ordinal, level
+            )
+    )
+
+    SELECT
+        run_id,
+        source_id,
+        rank,
+        device_type,
+        device,
+        ordinal,
+        level,
+        name,
+        is_known,
+        stack_id,
+        sum(bytes)::BIGINT AS bytes,
+        sum(allocations)::BIGINT AS allocations,
+        100.0 * sum(bytes) / nullif(any_value(used_bytes), 0) AS percent
+    FROM summed
+    WHERE bytes <> 0
+    GROUP BY
+        run_id, source_id, rank, device_type, device, ordinal, level, name, is_known, stack_id;

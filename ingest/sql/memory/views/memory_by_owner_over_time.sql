@@ -1,0 +1,162 @@
+-- The memory curve of a device divided by what held the memory:
+-- `memory_by_owner_over_time(run, of_source, of_device_type, of_device, by_level, axis, since,
+-- until, bins, most)`, with the axis of `memory_curve` and the levels of `memory_owners`. The
+-- `most` largest owners at the highest moment of the stretch have rows of their own, all others are
+-- put together; at every moment the rows add up to the curve. Of each bin the highest and the last
+-- moment are kept.
+-- One row: an owner at a moment, or all others together.
+--
+-- position       where the moment is on the axis
+-- ordinal        the moment (`memory_timeline.ordinal`)
+-- time_ns        Unix time, ns
+-- name           the owner; null for all others together
+-- is_known       whether the owner is known; null for all others together
+-- owner_ordinal  place of the owner among them, from 0, the largest first, all others last
+-- bytes          what it held, bytes
+CREATE MACRO memory_by_owner_over_time(
+    run, of_source, of_device_type, of_device, by_level, axis, since, until, bins, most
+) AS TABLE
+    WITH
+    curve AS (
+        SELECT *
+        FROM memory_curve(
+            run, of_source, of_device_type, of_device, axis, since, until, bins
+        )
+    ),
+
+    moments AS (
+        SELECT
+            any_value(position) AS position,
+            ordinal,
+            any_value(time_ns) AS time_ns,
+            any_value(used_bytes) AS used_bytes
+        FROM (
+            SELECT *, ordinal = max(ordinal) OVER (PARTITION BY bin) AS is_last FROM curve
+        )
+        WHERE is_highest OR is_last OR ordinal = (SELECT min(ordinal) FROM curve)
+        GROUP BY ordinal
+    ),
+
+    -- An allocation adds to its owner when it is made and takes from it when it is freed. A
+    -- trace tells by its totals of memory that was there before it, too.
+    changes AS (
+        SELECT
+            before_trace() AS name,
+            FALSE AS is_known,
+            -1 AS ordinal,
+            greatest(any_value(peak.start_bytes) - coalesce(sum(owner.bytes), 0), 0) AS bytes
+        FROM memory_peak AS peak
+        LEFT JOIN memory_owners AS owner
+            ON
+                peak.run_id = owner.run_id
+                AND peak.source_id = owner.source_id
+                AND peak.device_type = owner.device_type
+                AND peak.device IS NOT DISTINCT FROM owner.device
+                AND owner.level = by_level
+                AND owner.alloc_ordinal = -1
+        WHERE
+            peak.run_id = run
+            AND peak.source_id = of_source
+            AND peak.device_type = of_device_type
+            AND peak.device IS NOT DISTINCT FROM of_device
+            AND peak.allocations > 0
+        UNION ALL
+        SELECT name, is_known, alloc_ordinal AS ordinal, bytes
+        FROM memory_owners
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
+            AND level = by_level
+        UNION ALL
+        SELECT name, is_known, free_ordinal AS ordinal, -bytes AS bytes
+        FROM memory_owners
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
+            AND level = by_level
+        UNION ALL
+        SELECT category AS name, TRUE AS is_known, ordinal, change_bytes AS bytes
+        FROM memory_events
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_type = of_device_type
+            AND device IS NOT DISTINCT FROM of_device
+            AND origin = 'timeline'
+            AND by_level = 'category'
+    ),
+
+    highest AS (
+        SELECT arg_min(ordinal, (-used_bytes, ordinal)) AS ordinal FROM moments
+    ),
+
+    owners AS (
+        SELECT
+            name,
+            is_known,
+            row_number() OVER (ORDER BY bytes DESC, name) - 1 AS owner_ordinal
+        FROM (
+            SELECT
+                changes.name,
+                bool_and(changes.is_known) AS is_known,
+                sum(changes.bytes) AS bytes
+            FROM changes, highest
+            WHERE changes.ordinal <= highest.ordinal
+            GROUP BY changes.name
+        )
+        WHERE bytes > 0
+        ORDER BY owner_ordinal
+        LIMIT most
+    ),
+
+    -- Between two moments only sums count.
+    stretches AS (
+        SELECT moments.ordinal, changes.name, sum(changes.bytes) AS bytes
+        FROM (
+            SELECT name, ordinal, sum(bytes) AS bytes
+            FROM changes
+            WHERE name IN (SELECT name FROM owners)
+            GROUP BY name, ordinal
+        ) AS changes
+        ASOF INNER JOIN moments ON changes.ordinal <= moments.ordinal
+        GROUP BY moments.ordinal, changes.name
+    ),
+
+    drawn AS (
+        SELECT
+            moments.position,
+            moments.ordinal,
+            moments.time_ns,
+            moments.used_bytes,
+            owners.name,
+            owners.is_known,
+            owners.owner_ordinal,
+            coalesce(
+                sum(stretches.bytes) OVER (
+                    PARTITION BY owners.name ORDER BY moments.ordinal ROWS UNBOUNDED PRECEDING
+                ), 0
+            ) AS bytes
+        FROM moments
+        CROSS JOIN owners
+        LEFT JOIN stretches
+            ON moments.ordinal = stretches.ordinal AND owners.name = stretches.name
+    )
+
+    SELECT position, ordinal, time_ns, name, is_known, owner_ordinal, bytes::BIGINT AS bytes
+    FROM drawn
+    UNION ALL
+    SELECT
+        moments.position,
+        moments.ordinal,
+        moments.time_ns,
+        NULL AS name,
+        NULL AS is_known,
+        (SELECT count(*) FROM owners) AS owner_ordinal,
+        greatest(moments.used_bytes - coalesce(sum(drawn.bytes), 0), 0)::BIGINT AS bytes
+    FROM moments
+    LEFT JOIN drawn ON moments.ordinal = drawn.ordinal
+    GROUP BY moments.position, moments.ordinal, moments.time_ns, moments.used_bytes;

@@ -1,0 +1,36 @@
+-- What the median step of each run consists of: its rows of `step_parts`. They add up to `wall_ns`
+-- of `run_metrics`.
+-- One row: a part of the steps of a device of a rank; of a run without a device, of a rank's host.
+-- Start here: What does the time of a step consist of?
+--
+-- run_id              the run
+-- rank                rank of the process
+-- device              number of the device; null where the host is measured
+-- is_slowest          whether this device has the longest wall time of the run
+-- is_slowest_of_rank  whether it has the longest of its rank
+-- part                name of the part, as in `parts`
+-- ordinal             order in which to show the parts, from 1
+-- is_idle             whether it is a cause of idle time; null for `lead` and `tail`
+-- ns                  time in the median step, ns; an overlap is negative
+-- total_ns            time in all steps and between them, ns
+SELECT
+    parts.rank,
+    parts.device,
+    metrics.is_slowest,
+    metrics.is_slowest_of_rank,
+    parts.part,
+    any_value(parts.ordinal) AS ordinal,
+    any_value(parts.is_idle) AS is_idle,
+    coalesce(
+        sum(parts.ns) FILTER (
+            WHERE is_median_step(metrics.source_id, metrics.step, parts.source_id, parts.step)
+        ),
+        0
+    )::BIGINT AS ns,
+    sum(parts.ns)::BIGINT AS total_ns
+FROM step_parts AS parts
+INNER JOIN run_metrics AS metrics
+    ON parts.rank = metrics.rank AND parts.device IS NOT DISTINCT FROM metrics.device
+GROUP BY
+    parts.rank, parts.device, metrics.is_slowest, metrics.is_slowest_of_rank, parts.part
+ORDER BY parts.rank, parts.device, any_value(parts.ordinal);

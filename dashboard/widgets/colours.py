@@ -84,9 +84,9 @@ def place(part: str) -> int:
     return list(_shown(ingest.parts())).index(part)
 
 
-def part_of(figure: str) -> str:
-    """The part that a figure of `run_diff` is about: `host` of `bubble_host`."""
-    return figure.removeprefix("bubble_")
+def part_of(metric: str) -> str:
+    """The part that a metric of `run_diff` is about: `host` of `bubble_host`."""
+    return metric.removeprefix("bubble_")
 
 
 def order(parts: set[str]) -> list[str]:

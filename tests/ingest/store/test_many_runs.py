@@ -71,7 +71,7 @@ def test_a_query_of_one_run_opens_no_file_of_another(
         assert set(counts) == {1}, condition
 
 
-@pytest.mark.parametrize("name", ["run_diff", "comparability"])
+@pytest.mark.parametrize("name", ["run_diff", "comparability", "op_diff", "kernel_diff"])
 def test_a_comparison_of_two_runs_opens_no_file_of_another(
     several_runs: duckdb.DuckDBPyConnection, name: str
 ) -> None:

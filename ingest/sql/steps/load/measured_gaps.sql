@@ -1,6 +1,8 @@
 -- Idle gaps in the measured window of their device, or of a host without one.
--- One row: a gap, with the step of the activity that ended it.
-SELECT gap.source_id, gap.device, gap.step
+-- One row: a gap, with the step of the activity that ended it; of a host without its cause, start
+-- and length.
+-- Materialised: several relations read it.
+SELECT gap.source_id, gap.device, gap.step, gap.cause, gap.start_ns, gap.dur_ns
 FROM bubbles AS gap
 INNER JOIN measured_windows AS measured
     ON
@@ -9,7 +11,13 @@ INNER JOIN measured_windows AS measured
         AND gap.start_ns >= measured.start_ns
         AND gap.start_ns + gap.dur_ns <= measured.end_ns
 UNION ALL
-SELECT found.source_id, NULL AS device, moment.step
+SELECT
+    found.source_id,
+    NULL AS device,
+    moment.step,
+    NULL AS cause,
+    NULL AS start_ns,
+    NULL AS dur_ns
 FROM (
     SELECT
         islands.source_id,

@@ -29,20 +29,14 @@ first_activities AS (
 
 idle AS (
     SELECT
-        gap.source_id,
-        gap.device,
-        gap.cause AS part,
-        gap.start_ns,
-        gap.start_ns + gap.dur_ns AS end_ns,
-        next.step
-    FROM bubbles AS gap
-    INNER JOIN activity_steps AS next ON gap.after_kernel_id = next.event_id
-    INNER JOIN measured_windows AS measured
-        ON
-            gap.source_id = measured.source_id
-            AND gap.device IS NOT DISTINCT FROM measured.device
-            AND gap.start_ns >= measured.start_ns
-            AND gap.start_ns + gap.dur_ns <= measured.end_ns
+        source_id,
+        device,
+        cause AS part,
+        start_ns,
+        start_ns + dur_ns AS end_ns,
+        step
+    FROM measured_gaps
+    WHERE cause IS NOT NULL
     UNION ALL
     SELECT
         measured.source_id,

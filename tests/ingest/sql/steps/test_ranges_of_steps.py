@@ -5,6 +5,7 @@ import pytest
 
 from tests.builders.events import host
 from tests.conftest import Traces
+from tests.ingest.sql.steps.test_step_parts import memory
 from tests.ingest.sql.steps.test_steps import launched, step
 
 
@@ -76,3 +77,32 @@ def test_a_host_ranking_of_steps(three) -> None:
     query = "SELECT name, calls, total_ns FROM host_ranking_of_steps({})"
     assert ask(three, query, ", 2, 2") == [("aten::mm", 1, 50_000)]
     assert ask(three, query, ", 1, 1") == []
+
+
+def test_bubbles_of_steps(three) -> None:
+    query = "SELECT cause, sum(bubbles), sum(bubble_ns) FROM bubbles_of_steps({}) GROUP BY cause"
+    assert ask(three, query, ", 2, 2") == [("host", 1, 90_000)]
+    assert ask(three, query, "") == [("host", 3, 240_000)]
+    assert ask(three, query, ", 1, 1") == []
+
+
+def test_the_highest_memory_of_steps(traces: Traces) -> None:
+    connection = traces.add(
+        [
+            *(step(number, 100 * number, 100) for number in (1, 2, 3)),
+            memory(110, 500, 500),
+            memory(150, -500, 0),
+            memory(210, 300, 300),
+            memory(310, 400, 700),
+        ]
+    )
+    query = "SELECT used_bytes FROM memory_moments_of_steps({})"
+    assert ask(connection, query, "") == [(700,)]
+    assert ask(connection, query, ", 1, 2") == [(500,)]
+    assert ask(connection, query, ", 2, 2") == [(300,)]
+    assert ask(connection, query, ", 7, 7") == []
+    held = (
+        "WITH peak AS (FROM memory_moments_of_steps({}, 2, 2)) "
+        "SELECT sum(bytes) FROM memory_by_owner_at('peak') WHERE level = 'op'"
+    )
+    assert ask(connection, held, "") == [(300,)]

@@ -1,4 +1,4 @@
--- Part of `compared_activities` and `compared_work_items`: when the work of two runs counts:
+-- Part of `compared_activities` and `compared_host_work`: when the work of two runs counts:
 -- `compared_windows(base, other, rank := NULL)`.
 -- One row: an input file of a side of `compared_runs`.
 --
@@ -11,49 +11,22 @@
 -- start_ns   Unix time from which work counts, ns
 -- end_ns     Unix time up to which it counts, ns
 CREATE MACRO compared_windows(base, other, rank := NULL) AS TABLE
-    WITH windows AS (
-        SELECT
-            sides.side,
-            sides.run_id,
-            measured.source_id,
-            measured.device,
-            sides.measure,
-            sides.step,
-            -- A run whose device is not looked at counts on the host from its first step to its
-            -- last.
-            if(sides.measure = measured.measure, measured.start_ns, measured.wall_start_ns)
-                AS start_ns,
-            if(sides.measure = measured.measure, measured.end_ns, measured.wall_end_ns) AS end_ns
-        FROM compared_runs(base, other, rank := rank) AS sides
-        INNER JOIN measured_windows AS measured
-            ON
-                sides.run_id = measured.run_id
-                AND sides.rank = measured.rank
-                AND sides.device IS NOT DISTINCT FROM measured.device
-                AND (sides.step IS NULL OR sides.source_id = measured.source_id)
-        WHERE measured.run_id IN (base, other)
-    )
-
-    -- What a step launched runs on the device when the device gets to it: only the host's work is
-    -- bounded by the step's own time.
     SELECT
-        windows.side,
-        windows.run_id,
-        windows.source_id,
-        windows.device,
-        windows.measure,
-        windows.step,
-        if(windows.measure = 'host', greatest(windows.start_ns, steps.start_ns), windows.start_ns)
+        sides.side,
+        sides.run_id,
+        measured.source_id,
+        measured.device,
+        sides.measure,
+        sides.step,
+        -- A run whose device is not looked at counts on the host from its first step to its last.
+        if(sides.measure = measured.measure, measured.start_ns, measured.wall_start_ns)
             AS start_ns,
-        if(
-            windows.measure = 'host',
-            least(windows.end_ns, steps.start_ns + steps.dur_ns),
-            windows.end_ns
-        ) AS end_ns
-    FROM windows
-    LEFT JOIN steps
+        if(sides.measure = measured.measure, measured.end_ns, measured.wall_end_ns) AS end_ns
+    FROM compared_runs(base, other, rank := rank) AS sides
+    INNER JOIN measured_windows AS measured
         ON
-            windows.run_id = steps.run_id
-            AND windows.source_id = steps.source_id
-            AND windows.step = steps.step
-            AND steps.run_id IN (base, other);
+            sides.run_id = measured.run_id
+            AND sides.rank = measured.rank
+            AND sides.device IS NOT DISTINCT FROM measured.device
+            AND (sides.step IS NULL OR sides.source_id = measured.source_id)
+    WHERE measured.run_id IN (base, other);

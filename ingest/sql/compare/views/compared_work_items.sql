@@ -65,69 +65,11 @@ CREATE MACRO compared_work_items(base, other, rank := NULL) AS TABLE
         GROUP BY side, run_id, coalesce(top_op_id, event_id)
     ),
 
-    on_host AS (
-        SELECT
-            measured.side,
-            measured.run_id,
-            top.event_id AS work_item_id,
-            top.start_ns,
-            least(top.start_ns + top.dur_ns, measured.end_ns)
-            - greatest(top.start_ns, measured.start_ns) AS ns
-        FROM compared_windows(base, other, rank := rank) AS measured
-        INNER JOIN top_ops AS top
-            ON
-                measured.run_id = top.run_id
-                AND measured.source_id = top.source_id
-                AND measured.end_ns >= top.start_ns
-                AND measured.start_ns <= top.start_ns + top.dur_ns
-        WHERE
-            top.run_id IN (base, other)
-            AND top.kind = 'operator'
-            AND measured.measure = 'host'
-            AND (
-                top.dur_ns = 0
-                OR least(top.start_ns + top.dur_ns, measured.end_ns)
-                > greatest(top.start_ns, measured.start_ns)
-            )
-            -- What begins in a step inside of this one is that step's.
-            AND (
-                measured.step IS NULL
-                OR top.step IS NOT DISTINCT FROM measured.step
-                OR top.start_ns < measured.start_ns
-            )
-    ),
-
-    -- What compiled graphs took outside of operators: compiled code, where the profiler was not
-    -- told to record its kernels.
-    compiled_code AS (
-        SELECT
-            measured.side,
-            measured.run_id,
-            op.event_id AS work_item_id,
-            'compiled code' AS kernel,
-            op.start_ns,
-            op.self_ns AS ns
-        FROM compared_windows(base, other, rank := rank) AS measured
-        INNER JOIN ops AS op
-            ON
-                measured.run_id = op.run_id
-                AND measured.source_id = op.source_id
-                AND measured.end_ns >= op.start_ns
-                AND measured.start_ns <= op.start_ns + op.dur_ns
-        WHERE
-            op.run_id IN (base, other)
-            AND measured.measure = 'host'
-            AND is_compiled_graph(op.name)
-            AND (measured.step IS NULL OR measured.step = op.step)
-            AND op.self_ns > 0
-    ),
-
     work_items AS (
         SELECT * FROM on_device
         UNION ALL BY NAME
-        SELECT * FROM on_host
-        UNION ALL BY NAME
-        SELECT * FROM compiled_code
+        SELECT side, run_id, event_id AS work_item_id, name, start_ns, ns
+        FROM compared_host_work(base, other, rank := rank)
     ),
 
     calls AS (
@@ -148,10 +90,11 @@ CREATE MACRO compared_work_items(base, other, rank := NULL) AS TABLE
         work_items.run_id,
         work_items.work_item_id,
         coalesce(
+            work_items.name,
             generated_kernel(top.name),
             if(work_items.is_in_graph, '(graph) ', '') || work_items.kernel
         ) AS name,
-        coalesce(top.short_name, work_items.kernel) AS short_name,
+        coalesce(top.short_name, work_items.kernel, work_items.name) AS short_name,
         work_items.kernel,
         work_items.class,
         work_items.start_ns,

@@ -18,8 +18,7 @@ CREATE MACRO kernel_diff(base, other, rank := NULL) AS TABLE
         FROM compared_activities(base, other, rank := rank)
         UNION ALL
         SELECT side, name, NULL AS class, ns
-        FROM compared_work_items(base, other, rank := rank)
-        WHERE kernels IS NULL
+        FROM compared_host_work(base, other, rank := rank)
     ),
 
     sums AS (

@@ -421,6 +421,32 @@ def test_a_row_called_more_often_is_not_slower(traces: Traces) -> None:
     ).fetchall() == [("more_calls", 300_000, 300_000, 0, 300)]
 
 
+@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff"])
+def test_time_in_an_inner_step_is_not_the_outer_ones(traces: Traces, macro: str) -> None:
+    """On a host: operators and compiled code lose what runs in the inner step."""
+    events = [
+        host("ProfilerStep#0", "user_annotation", 0, 100),
+        host("ProfilerStep#1", "user_annotation", 20, 30),
+        host("ProfilerStep#2", "user_annotation", 100, 200),
+        host("aten::mm", "cpu_op", 5, 20),  # 15 of it before the inner step
+        host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 of it after that
+        host("aten::add", "cpu_op", 42, 18),  # in the call, 10 of it after the inner step
+    ]
+    connection = added(traces, events, [*events, host("aten::mm", "cpu_op", 110, 7)])
+
+    assert connection.execute(
+        "SELECT step, compute_ns, compiled_code_ns FROM run_metrics WHERE run_id = $1",
+        ids(connection)[:1],
+    ).fetchall() == [(0, 25_000, 30_000)]
+    assert connection.execute(
+        f"SELECT name, base_ns, other_ns FROM {macro}($1, $2) ORDER BY name", ids(connection)
+    ).fetchall() == [
+        ("aten::add", 10_000, 10_000),
+        ("aten::mm", 15_000, 15_000),
+        ("compiled code", 30_000, 30_000),
+    ]
+
+
 def test_the_launch_of_a_graph_counts_with_its_first_kernel(traces: Traces) -> None:
     events = [
         host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1}),

@@ -50,7 +50,7 @@ def _cached(store: str, state: str, query: str, parameters: tuple[Any, ...]) -> 
 def _fetch(store: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
     """A cursor for each call: pages run in threads of their own."""
     with _connection(store).cursor() as cursor:
-        return ingest.settled(lambda: cursor.execute(query, list(parameters)).df())
+        return ingest.retry_if_removed(lambda: cursor.execute(query, list(parameters)).df())
 
 
 def look() -> list[str]:
@@ -96,7 +96,7 @@ def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> 
     """All rows of a macro's call, as an Arrow table."""
     query = select("*", macro, arguments=arguments)
     with _connection(store).cursor() as cursor:
-        return ingest.settled(
+        return ingest.retry_if_removed(
             lambda: cursor.sql(query.text, params=list(arguments)).to_arrow_table()
         )
 
@@ -113,7 +113,7 @@ def runs_of(selector: str) -> list[str]:
 @st.cache_data(show_spinner=False, max_entries=100)
 def _runs_of(store: str, state: str, selector: str) -> list[str]:
     with _connection(store).cursor() as cursor:
-        return ingest.settled(lambda: ingest.runs_of(cursor, _store(store), selector))
+        return ingest.retry_if_removed(lambda: ingest.runs_of(cursor, _store(store), selector))
 
 
 def compared(
@@ -137,7 +137,7 @@ def _compared(
     names: tuple[str, str],
 ) -> ingest.Comparison:
     with _connection(store).cursor() as cursor:
-        return ingest.settled(lambda: ingest.compare(cursor, base, other, rank, names))
+        return ingest.retry_if_removed(lambda: ingest.compare(cursor, base, other, rank, names))
 
 
 def _asked(ask: Callable[[], T]) -> T:

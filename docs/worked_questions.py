@@ -48,7 +48,7 @@ def store_of_questions(samples: Path, directory: Path) -> Path:
             source.mkdir()
             for file in files:
                 shutil.copy(file, source)
-        store.add(source, ingest.RunLabels(name=name))
+        store.add(source, ingest.AddOptions(name=name))
     return store.path
 
 

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from ingest.comparison import Comparison, compare, runs_of
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
-    from ingest.pipeline import RunLabels
+    from ingest.pipeline import AddOptions
     from ingest.sql import Part, literal, parts, start_here, tables
     from ingest.store.connection import connect
-    from ingest.store.retry import settled
+    from ingest.store.retry import retry_if_removed
     from ingest.store.store import Store, default_store
 
 __all__ = [
+    "AddOptions",
     "Comparison",
     "Console",
     "IngestError",
     "Part",
     "QueryError",
     "Result",
-    "RunLabels",
     "Store",
     "compare",
     "connect",
@@ -34,8 +34,8 @@ __all__ = [
     "literal",
     "names",
     "parts",
+    "retry_if_removed",
     "runs_of",
-    "settled",
     "start_here",
     "tables",
     "units",
@@ -48,7 +48,7 @@ _MODULES = {
     "Part": "sql",
     "QueryError": "errors",
     "Result": "console",
-    "RunLabels": "pipeline",
+    "AddOptions": "pipeline",
     "Store": "store.store",
     "compare": "comparison",
     "connect": "store.connection",
@@ -57,7 +57,7 @@ _MODULES = {
     "names": "names",
     "parts": "sql",
     "runs_of": "comparison",
-    "settled": "store.retry",
+    "retry_if_removed": "store.retry",
     "start_here": "sql",
     "tables": "sql",
     "units": "units",

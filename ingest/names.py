@@ -1,4 +1,4 @@
-"""The names that rankings give to what is not known: the SQL writes them, all else asks here.
+"""Names that rankings give to unknown things. The SQL writes them; Python reads them from here.
 
 A test finds no other name in brackets in the SQL.
 """

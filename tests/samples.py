@@ -88,7 +88,7 @@ class Samples:
                 source.mkdir(parents=True, exist_ok=True)
                 for file in self.files(run):
                     shutil.copy(file, source)
-            labels = ingest.RunLabels(name=run) if run in FILES else None
+            labels = ingest.AddOptions(name=run) if run in FILES else None
             store = self._all()
             link.symlink_to(store.runs_path / f"run_id={store.add(source, labels).run_id}")
         return link.resolve()

@@ -52,7 +52,7 @@ def page() -> None:
     pieces = data.rows(query)
     (summary,) = data.rows(select("*", "run_metrics", where)).itertuples()
     on_host = summary.measure == "host"
-    _figures(summary, pieces)
+    _metrics(summary, pieces)
     median_step.warn(run)
     if pieces.empty:
         st.success(
@@ -84,7 +84,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
         return run, run_picker.pick_device(devices, with_all=False) if devices else None
 
 
-def _figures(summary: Any, pieces: pd.DataFrame) -> None:
+def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
     """What the median step takes, and the most that one piece of advice can save of it."""
 
     def share(ns: float) -> str:

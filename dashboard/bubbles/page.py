@@ -43,7 +43,7 @@ def page() -> None:
     if device is None:
         st.info(incomplete_runs.no_device([run]), icon=":material/memory:")
     else:
-        _figures(run, device)
+        _metrics(run, device)
     split.show(picked)
     if device is None:
         return
@@ -65,7 +65,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
         return run, run_picker.pick_device(devices, with_all=False) if devices else None
 
 
-def _figures(run: str, device: Device) -> None:
+def _metrics(run: str, device: Device) -> None:
     where = {"run_id": run, **device.where()}
     (total,) = data.rows(select("*", "device_totals", where)).itertuples()
     causes = data.rows(select("*", "bubble_causes", where, order_by="bubble_ns DESC", limit=1))

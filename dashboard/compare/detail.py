@@ -24,8 +24,8 @@ EVIDENCE = {
 }
 
 
-def units_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
-    """The units of each side that are in a row, as in `compared_work_items`; none without a row."""
+def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
+    """The work items of each side in a row of `op_diff`, by id; none without a row."""
     if row_id is None:
         return {}
     query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
@@ -36,7 +36,7 @@ def units_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
         "side, work_item_id", "alignment", {"group_id": groups}, arguments=pair.arguments
     )
     frame = data.rows(aligned)
-    return {side: set(units) for side, units in frame.groupby("side")["work_item_id"]}
+    return {side: set(work_items) for side, work_items in frame.groupby("side")["work_item_id"]}
 
 
 def show(pair: Pair, row: pd.Series) -> None:

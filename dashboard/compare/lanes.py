@@ -37,7 +37,7 @@ class Axis:
 
 def draw(
     occupancy: pd.DataFrame,
-    units: pd.DataFrame,
+    work_items: pd.DataFrame,
     axis: Axis,
     parts: set[str],
     ticked: set[int] | None,
@@ -46,7 +46,7 @@ def draw(
 ) -> None:
     """How busy it was, and below it what ran; brushing the upper calls `on_zoom`, ns.
 
-    Where some units are ticked, the others are faint.
+    Where some work items are ticked, the others are faint.
     """
 
     def brushed() -> None:
@@ -55,7 +55,7 @@ def draw(
             begin, end = sorted(int(edge * axis.factor) for edge in interval)
             on_zoom(max(0, begin), end)
 
-    if units.empty and occupancy.empty:
+    if work_items.empty and occupancy.empty:
         st.caption("Nothing ran in this stretch: the step was over, or had not begun.")
         return
     st.altair_chart(
@@ -65,7 +65,7 @@ def draw(
         selection_mode=BRUSH,
         alt="Share of each stretch of time that was busy",
     )
-    st.altair_chart(_lanes(units, axis, parts, ticked), alt="What ran when, lane by lane")
+    st.altair_chart(_lanes(work_items, axis, parts, ticked), alt="What ran when, lane by lane")
 
 
 def _short(names: pd.Series) -> pd.Series:
@@ -74,27 +74,27 @@ def _short(names: pd.Series) -> pd.Series:
     return names.map({name: formatting.short_name(name, NAME_WIDTH) for name in set(names)})
 
 
-def _lanes(units: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[int] | None) -> Any:
-    ends = units["start_ns"] + units["dur_ns"]
+def _lanes(work_items: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[int] | None) -> Any:
+    ends = work_items["start_ns"] + work_items["dur_ns"]
     data = pd.DataFrame(
         {
-            "from": units["start_ns"].clip(axis.since, axis.until) / axis.factor,
+            "from": work_items["start_ns"].clip(axis.since, axis.until) / axis.factor,
             "to": ends.clip(axis.since, axis.until) / axis.factor,
-            "lane": units["lane"],
-            "opacity": units["work_item_id"].isin(ticked).map({True: 1, False: FAINT})
+            "lane": work_items["lane"],
+            "opacity": work_items["work_item_id"].isin(ticked).map({True: 1, False: FAINT})
             if ticked is not None
             else 1,
-            "label": units["class"].map(colours.label),
-            "time": units["dur_ns"].map(formatting.duration),
-            "at": units["start_ns"].map(formatting.duration),
-            "name": _short(units["name"]),
-            "op": _short(units["op"]),
-            "module": units["module"].fillna(formatting.NONE),
+            "label": work_items["class"].map(colours.label),
+            "time": work_items["dur_ns"].map(formatting.duration),
+            "at": work_items["start_ns"].map(formatting.duration),
+            "name": _short(work_items["name"]),
+            "op": _short(work_items["op"]),
+            "module": work_items["module"].fillna(formatting.NONE),
         }
     )
     lanes = sorted(set(data["lane"]))
     # An edge in the background's colour keeps neighbours apart, where there is room for it.
-    pixels = LANE_PIXELS * units["dur_ns"].median() / (axis.until - axis.since)
+    pixels = LANE_PIXELS * work_items["dur_ns"].median() / (axis.until - axis.since)
     edge: dict[str, Any] = (
         {"stroke": charts.paper(), "strokeWidth": 0.5} if pixels >= EDGED_PIXELS else {}
     )

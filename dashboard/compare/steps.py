@@ -15,7 +15,7 @@ from dashboard.widgets import formatting
 MEDIAN = "the median of each"
 MOST_CHOICES = 200
 BINS = 240
-MOST_UNITS = 1_000
+MOST_WORK_ITEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Step:
             return call(columns, "device_occupancy", arguments, "start_ns, part")
         return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "start_ns")
 
-    def units(self, columns: str, since: int, until: int, **more: Any) -> Query:
+    def work_items(self, columns: str, since: int, until: int, **more: Any) -> Query:
         """What ran in that stretch: device activities, or operators."""
         where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank}
         where |= (

@@ -38,7 +38,7 @@ def draw(
     factor, title = stretch.scale()
     moments, names = _wide(curve, bands, stretch, list(colour_of))
     size, unit = charts.size_axis(_highest(moments))
-    palette = [*colour_of.values(), colours.OTHERS if colour_of else colours.BANDS[0]]
+    palette = [*colour_of.values(), colours.OTHERS if colour_of else colours.OWNERS[0]]
     shown = _drawn(moments, names, stretch, factor, size)
 
     def selected() -> None:

@@ -16,7 +16,7 @@ from dashboard.widgets import colours, show_sql, tables
 from dashboard.widgets.zoom import Zoom
 
 BINS = 240
-BANDS = len(colours.BANDS)
+MOST_OWNERS = len(colours.OWNERS)
 MOST_MARKS = 400
 ZOOM = Zoom("mfrom", "mto", shortest=2)  # ns or actions
 LEVELS = {
@@ -93,7 +93,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     bands = select(
         "position, ordinal, time_ns, name, is_known, owner_ordinal, bytes",
         "memory_by_owner_over_time",
-        arguments=[*device.arguments, level, axis, since, until, BINS, BANDS],
+        arguments=[*device.arguments, level, axis, since, until, BINS, MOST_OWNERS],
         order_by="ordinal, owner_ordinal",
     )
     marks = select(
@@ -163,9 +163,9 @@ def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> di
     given: dict[str, str] = {}
     for name in sorted(owners, key=lambda name: (places[name], name)):
         if not owners[name]:
-            given[name] = colours.UNKNOWN_BANDS[name == ingest.names.BEFORE_TRACE]
+            given[name] = colours.UNKNOWN_OWNERS[name == ingest.names.BEFORE_TRACE]
             continue
-        free = [colour for colour in colours.BANDS if colour not in given.values()]
-        wished = colours.BANDS[places[name] % BANDS]
+        free = [colour for colour in colours.OWNERS if colour not in given.values()]
+        wished = colours.OWNERS[places[name] % MOST_OWNERS]
         given[name] = wished if wished in free else free[0]
     return {name: given[name] for name in owners}

@@ -152,7 +152,7 @@ def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
     ]
 
 
-def figures(device: MemoryDevice) -> None:
+def metrics(device: MemoryDevice) -> None:
     """The answer first: peak, when, reserved, at the end, and what lay idle."""
     with st.container(horizontal=True):
         reserved = device.peak_reserved_bytes

@@ -34,7 +34,7 @@ def page() -> None:
 
 
 def _run(device: MemoryDevice) -> None:
-    device_memory.figures(device)
+    device_memory.metrics(device)
     _warnings(device)
     errors.show(device)
     levels = curve.levels_of(device)

@@ -31,7 +31,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     st.subheader(f"What held the memory {when}", anchor=False)
     if device.has_history:
         chosen_moment.buttons(device, moment)
-    st.markdown(_figures(device, moment))
+    st.markdown(_metrics(device, moment))
     if level is None:
         if device.origin != "snapshot":
             st.caption("Not known: no allocation can be followed.")
@@ -40,7 +40,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     segments.show(device, moment)
 
 
-def _figures(device: MemoryDevice, moment: Moment) -> str:
+def _metrics(device: MemoryDevice, moment: Moment) -> str:
     said = f"**{formatting.size(moment.used_bytes)}** in use"
     if moment.reserved_bytes is None:
         return said

@@ -58,7 +58,7 @@ def page() -> None:
     if len(picked) > 1:
         side_by_side.page(picked, level, search)
         return
-    _figures(picked[0], device, level)
+    _metrics(picked[0], device, level)
     _ranking(picked[0], device, level, search)
 
 
@@ -93,7 +93,7 @@ def ranking_query(run: str, device: Device | None, level: str, search: str) -> Q
     )
 
 
-def _figures(run: str, device: Device | None, level: str) -> None:
+def _metrics(run: str, device: Device | None, level: str) -> None:
     """Totals, and the first three of the ranking whatever is searched for."""
     totals = (
         select("*", "device_totals", {"run_id": run, **device.where()})

@@ -20,7 +20,7 @@ def page(picked: Sequence[str], level: str, search: str) -> None:
     runs = list(picked[:MOST_RUNS])
     if len(picked) > MOST_RUNS:
         st.warning(f"The first {MOST_RUNS} of {len(picked)} runs are compared.")
-    _figures(runs)
+    _metrics(runs)
     if len(runs) == 2:
         compare_link.show_by_age(runs, "What changed from one to the other, and why")
     query = select(
@@ -50,7 +50,7 @@ def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
     return wide.reindex(index=order, columns=list(runs)).reset_index()
 
 
-def _figures(runs: Sequence[str]) -> None:
+def _metrics(runs: Sequence[str]) -> None:
     query = select(
         "run_id, span_ns, busy_ns, bubble_ns, bubble_percent, activities",
         "run_overview",

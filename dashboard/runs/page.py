@@ -34,7 +34,7 @@ def page() -> None:
     st.title("Runs")
     st.caption("Which runs are in the store, and what is each of them like?")
     picked: list[str] = st.session_state["runs"]
-    _figures(picked)
+    _metrics(picked)
     search, tag = _filters()
     query = _query(search, tag)
     frame = data.rows(query)
@@ -49,7 +49,7 @@ def page() -> None:
         files.show(picked)
 
 
-def _figures(picked: Sequence[str]) -> None:
+def _metrics(picked: Sequence[str]) -> None:
     """The answer first: figures of the picked run, and ways on."""
     if not picked:
         st.markdown(
@@ -58,7 +58,7 @@ def _figures(picked: Sequence[str]) -> None:
         )
         return
     if len(picked) == 1:
-        _figures_of(picked[0])
+        _metrics_of(picked[0])
     with st.container(horizontal=True):
         count = "it" if len(picked) == 1 else f"these {len(picked)}"
         pages = st.session_state["pages"]
@@ -71,7 +71,7 @@ def _figures(picked: Sequence[str]) -> None:
             compare_link.show_by_age(picked, "Compare these 2")
 
 
-def _figures_of(picked: str) -> None:
+def _metrics_of(picked: str) -> None:
     (run,) = data.rows(select("*", "run_overview", {"run_id": picked})).itertuples()
     if damaged := incomplete_runs.warning([picked]):
         st.warning(damaged, icon=":material/running_with_errors:")

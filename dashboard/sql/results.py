@@ -49,7 +49,7 @@ def show(result: ingest.Result, shown: pd.DataFrame) -> None:
         placeholder="NULL",
         height=tables.height(count),
         column_config={
-            column: _column(column, shown[column], column in result.figures)
+            column: _column(column, shown[column], column in result.numeric_columns)
             for column in shown.columns
         },
     )

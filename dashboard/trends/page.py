@@ -22,7 +22,7 @@ FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": 
 def page() -> None:
     """The page."""
     st.title("Trends")
-    st.caption("How did the runs' metrics change over time, and from which run on?")
+    st.caption("How did the metrics change over time, and at which run?")
     where = _filters()
     metrics = _pick_metrics()
     if not metrics:
@@ -189,7 +189,7 @@ def _charts(frame: pd.DataFrame, metrics: list[str], at: str | None) -> None:
 
 
 def _changes(changes: pd.DataFrame) -> None:
-    """The runs with which a metric changed for good, the latest first."""
+    """The runs at which a metric changed for good, the latest first."""
     st.subheader("Change points", anchor=False)
     if changes.empty:
         st.caption(f"None. {chart.CHANGE}")

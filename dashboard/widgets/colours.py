@@ -40,9 +40,9 @@ CHANGES = {
 HOST = "#2A5CD6"  # host time, where there is no device
 RUNS = ("#2A5CD6", "#EB8511", "#4B9958", "#BB340B", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
 
-# Owners of memory, by size at the peak; what is not known of, and all others, in greys.
-BANDS = ("#2A5CD6", "#EB8511", "#4B9958", "#A15DB9", "#61CCF2", "#BB340B", "#E7C26F", "#6B5478")
-UNKNOWN_BANDS = ("#9A9A9A", "#66707C")
+# Owners of memory, by size at the peak; unknown ones, and all others together, in greys.
+OWNERS = ("#2A5CD6", "#EB8511", "#4B9958", "#A15DB9", "#61CCF2", "#BB340B", "#E7C26F", "#6B5478")
+UNKNOWN_OWNERS = ("#9A9A9A", "#66707C")
 OTHERS = "#C6C6C6"
 ALARM = "#E0482E"
 STATES = {

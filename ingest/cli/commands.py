@@ -14,10 +14,10 @@ from ingest.comparison.commands import diff
 from ingest.errors import QueryError
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.memory.commands import export, memory
-from ingest.pipeline import RunLabels
+from ingest.pipeline import AddOptions
 from ingest.sql import macros, relations, start_here
 from ingest.store.connection import connect
-from ingest.store.retry import settled
+from ingest.store.retry import retry_if_removed
 from ingest.store.store import Store, default_store
 from ingest.terminal import (
     RunArgument,
@@ -105,10 +105,10 @@ def add(
     """Add profiles to the store: each path becomes a run."""
     max_inflation()  # a wrong one would be told of each path
     max_snapshot_bytes()
-    labels = RunLabels(
+    options = AddOptions(
         name, model, mode and mode.value, _tags(tag or []), keep_metadata, redact_paths
     )
-    if not add_with_progress(Store(store or default_store()), paths, labels, jobs, as_json):
+    if not add_with_progress(Store(store or default_store()), paths, options, jobs, as_json):
         raise typer.Exit(1)
 
 
@@ -133,7 +133,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     run_id, connection = opened.find(run), connect(opened.path)
 
     def rows(query: str) -> list[tuple[Any, ...]]:
-        return settled(lambda: connection.execute(query, [run_id]).fetchall())
+        return retry_if_removed(lambda: connection.execute(query, [run_id]).fetchall())
 
     for row in rows(
         """
@@ -165,11 +165,11 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     ):
         for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(said))
-    if said := settled(lambda: recompiled(connection, run_id)):
+    if said := retry_if_removed(lambda: recompiled(connection, run_id)):
         print(f"warning: {said}", file=sys.stderr)
-    for figures in (DEVICES, MEMORY, COMPILATIONS):
-        if rows(figures):
-            write_query(connection, figures, [run_id])
+    for query in (DEVICES, MEMORY, COMPILATIONS):
+        if rows(query):
+            write_query(connection, query, [run_id])
 
 
 @app.command()
@@ -240,9 +240,11 @@ def top(
     console = results()
     run_id, connection = opened.find(run), connect(opened.path)
     for odd in (damage, recompiled):
-        if said := settled(partial(odd, connection, run_id)):
+        if said := retry_if_removed(partial(odd, connection, run_id)):
             print(f"warning: {said}", file=sys.stderr)
-    for part in settled(lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))):
+    for part in retry_if_removed(
+        lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))
+    ):
         console.print(part)
 
 

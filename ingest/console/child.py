@@ -25,7 +25,7 @@ from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
 from ingest.console.writer import for_arrow
 from ingest.store.catalog import create_views
-from ingest.store.retry import settled
+from ingest.store.retry import retry_if_removed
 
 SETTINGS = (
     "SET enable_external_access = false",
@@ -111,7 +111,7 @@ def _answer(
     """A header and, where the query has an answer, its rows. Raises MemoryError."""
     try:
         with connection.cursor() as cursor:
-            table, cut_at = settled(lambda: _read(checked(cursor, text), rows, size))
+            table, cut_at = retry_if_removed(lambda: _read(checked(cursor, text), rows, size))
             return {"cut_at": cut_at}, _serialized(table)
     except (duckdb.FatalException, duckdb.InternalException):
         raise  # the database answers nothing any more

@@ -34,9 +34,9 @@ class Result:
         return replace(self, table=self.table.select(list(places)).slice(0, rows))
 
     @property
-    def figures(self) -> set[str]:
+    def numeric_columns(self) -> set[str]:
         """The columns of numbers, moments and intervals."""
-        return {field.name for field in self.table.schema if _is_figure(field.type)}
+        return {field.name for field in self.table.schema if _is_numeric(field.type)}
 
     def frame(self) -> "pd.DataFrame":
         """The rows as a pandas DataFrame; whole, as text, where pandas has no such type.
@@ -85,7 +85,7 @@ def _has_no_pandas_type(kind: pa.DataType) -> bool:
     )
 
 
-def _is_figure(kind: pa.DataType) -> bool:
+def _is_numeric(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)

@@ -12,7 +12,7 @@ from ingest.memory.html.page import memory_page
 from ingest.memory.moments import moment
 from ingest.memory.report import memory_report, memory_warnings
 from ingest.store.connection import connect
-from ingest.store.retry import settled
+from ingest.store.retry import retry_if_removed
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
 
@@ -55,9 +55,9 @@ def memory(
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened.path)
-    for said in settled(lambda: list(memory_warnings(connection, run_id))):
+    for said in retry_if_removed(lambda: list(memory_warnings(connection, run_id))):
         print(f"warning: {printable(said)}", file=sys.stderr)
-    for part in settled(lambda: list(memory_report(connection, run_id, at, by, limit))):
+    for part in retry_if_removed(lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)
 
 
@@ -86,8 +86,8 @@ def export(
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened.path)
     if kind in GRAPHS:
-        text = settled(lambda: flame_graph(connection, run_id, kind))
+        text = retry_if_removed(lambda: flame_graph(connection, run_id, kind))
     else:
-        text = settled(lambda: memory_page(connection, run_id))
+        text = retry_if_removed(lambda: memory_page(connection, run_id))
     write_whole(file, text)
     results().print(f"wrote {printable(str(file))}", markup=False)

@@ -23,7 +23,7 @@ from ingest.names import NO_STACK
 from ingest.terminal import table
 from ingest.units import count, counted, percent, printable, size
 
-FIGURES = ("size", "bytes", "allocations", "%")
+COLUMNS = ("size", "bytes", "allocations", "%")
 LEVELS = {
     "frame": "line of code",
     "stack": "stack",
@@ -138,8 +138,8 @@ def _ranking(
         yield Text(f"\n{title}", "italic")
         yield from _stacks(connection, device.run_id, held_by[:limit])
     else:
-        shown = [(owner.name, *_figures(owner)) for owner in held_by[:limit]]
-        yield table((level, *FIGURES), shown, f"\n{title}", right=FIGURES)
+        shown = [(owner.name, *_cells(owner)) for owner in held_by[:limit]]
+        yield table((level, *COLUMNS), shown, f"\n{title}", right=COLUMNS)
     if rest := held_by[limit:]:
         held = sum(owner.bytes for owner in rest)
         yield Text(
@@ -150,7 +150,7 @@ def _ranking(
         yield Text("no addresses were recorded; what operators allocated is in memory_by_op")
 
 
-def _figures(owner: Owner) -> tuple[str, str, str, str]:
+def _cells(owner: Owner) -> tuple[str, str, str, str]:
     share = percent(owner.percent, 2).removesuffix("%")
     return size(owner.bytes), f"{owner.bytes:,}", count(owner.allocations), share
 
@@ -161,7 +161,7 @@ def _stacks(
     stacks = [owner.stack_id for owner in held_by if owner.stack_id is not None]
     frames = stack_frames(connection, run_id, stacks)
     for owner in held_by:
-        held, exact, allocations, share = _figures(owner)
+        held, exact, allocations, share = _cells(owner)
         yield Text(f"\n {held}  {exact} bytes  {allocations} allocations  {share}%", "bold")
         lines = [] if owner.stack_id is None else frames.get(owner.stack_id, [])
         for frame in lines or [owner.name]:
@@ -208,8 +208,8 @@ def _errors(
         ).fetchall()
         if rows:
             yield from _head(device)
-        for ordinal, time_ns, *figures, user_frame in rows:
-            asked, device_free, reserved, active, free, largest = map(size, figures)
+        for ordinal, time_ns, *sizes, user_frame in rows:
+            asked, device_free, reserved, active, free, largest = map(size, sizes)
             after = device.seconds(time_ns)
             yield Text(
                 f"\nOut of memory at action {ordinal:,}{f' after {after}' if after else ''}: "

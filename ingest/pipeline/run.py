@@ -29,11 +29,11 @@ MEMORY_LIMIT = "512MB"
 
 
 @dataclass
-class RunLabels:
-    """What the user says of a run; it goes before what the run says of itself.
+class AddOptions:
+    """The user's labels of a run, which override those in its files, and what to redact.
 
-    Without `keep_metadata`, what looks like a secret is redacted, here and in the run's files.
-    With `redact_paths`, so is the place of source files, and of the run's own.
+    Without `keep_metadata`, everything that looks like a secret is redacted, in the labels and in
+    the run's files. With `redact_paths`, so are the paths of source files and of the run's files.
     """
 
     name: str | None = None
@@ -43,8 +43,8 @@ class RunLabels:
     keep_metadata: bool = False
     redact_paths: bool = False
 
-    def without_secrets(self) -> "RunLabels":
-        """The labels as they may be stored."""
+    def without_secrets(self) -> "AddOptions":
+        """The options as they may be stored."""
         if self.keep_metadata:
             return self
         return replace(
@@ -54,7 +54,7 @@ class RunLabels:
 
 def write_run(
     run: RunInput,
-    labels: RunLabels,
+    options: AddOptions,
     directory: Path,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -78,16 +78,16 @@ def write_run(
     with duckdb.connect(str(scratch), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         prepare(connection)
-        _stage(Staging(connection, labels.keep_metadata), run, progress)
-        if labels.redact_paths:
+        _stage(Staging(connection, options.keep_metadata), run, progress)
+        if options.redact_paths:
             redact_paths(connection)
         if run.sources:
-            if not labels.keep_metadata:
+            if not options.keep_metadata:
                 _redact_descriptions(run)
-            if labels.redact_paths:
+            if options.redact_paths:
                 run.make_paths_relative()
             _fill_files(connection, run.sources)
-            _fill_run(connection, run, labels)
+            _fill_run(connection, run, options)
         empty = build(connection)
         _read_warnings(connection, run.sources)
         write_tables(connection, directory, empty, template)
@@ -162,18 +162,18 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     )
 
 
-def _fill_run(connection: duckdb.DuckDBPyConnection, run: RunInput, labels: RunLabels) -> None:
+def _fill_run(connection: duckdb.DuckDBPyConnection, run: RunInput, options: AddOptions) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
     ranks = len({source.rank for source in run.sources if source.is_profile})
-    tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | labels.tags
+    tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | options.tags
     connection.execute(
         "INSERT INTO staged_run VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
         "map($10::VARCHAR[], $11::VARCHAR[]), $12)",
         [
-            labels.name or run.name,
-            labels.model or said.get("model"),
-            labels.mode or said.get("mode"),
+            options.name or run.name,
+            options.model or said.get("model"),
+            options.mode or said.get("mode"),
             said.get("framework", "pytorch"),
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),

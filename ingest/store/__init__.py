@@ -3,7 +3,7 @@
 store.py       Store: adds, finds and removes runs
 connection.py  connect: a DuckDB connection with all tables and views of a store
 catalog.py     the views, in a connection or in the store's catalog file
-retry.py       settled: reading while others write
+retry.py       retry_if_removed: reading while others write
 workers.py     add_all: adding several runs in processes
 
 Other rooms import these modules, and nothing is exported here: a process that needs one of them

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.retry import settled
+from ingest.store.retry import retry_if_removed
 
 CATALOG = "catalog.duckdb"
 STAMP = "schema"  # the store's file with the digests of its tables and of its catalog
@@ -38,7 +38,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, catalog: Path) -> None:
 
 
 def _define(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
-    settled(partial(_define_at_once, connection, store))  # to define a view is to read
+    retry_if_removed(partial(_define_at_once, connection, store))  # to define a view is to read
 
 
 def _define_at_once(connection: duckdb.DuckDBPyConnection, store: Path) -> None:

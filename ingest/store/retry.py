@@ -14,7 +14,7 @@ GONE = (os.strerror(errno.ENOENT), os.strerror(errno.ESTALE))
 T = TypeVar("T")
 
 
-def settled(ask: Callable[[], T]) -> T:
+def retry_if_removed(ask: Callable[[], T]) -> T:
     """What `ask` reads of a store; it is asked again where a file has just gone.
 
     DuckDB first lists a table's files and then opens them: a run that is removed in between fails

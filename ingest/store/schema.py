@@ -8,7 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.inputs import RunInput
-from ingest.pipeline import RunLabels, write_run
+from ingest.pipeline import AddOptions, write_run
 from ingest.store.catalog import digest
 
 EMPTY_PARTITION = "run_id=~empty"  # sorts last: DuckDB guesses a table's size from its first file
@@ -24,7 +24,7 @@ def tables_digest() -> str:
 def write_empty_run(directory: Path) -> None:
     """Writes every table, without rows, into the new `directory`: the schema of an empty store."""
     directory.mkdir()
-    write_run(RunInput(directory, []), RunLabels(), directory)
+    write_run(RunInput(directory, []), AddOptions(), directory)
 
 
 def check_tables(runs: Path) -> None:

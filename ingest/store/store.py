@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
-from ingest.pipeline import RunLabels, write_run
+from ingest.pipeline import AddOptions, write_run
 from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
 from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
@@ -114,7 +114,7 @@ class Store:
     def add(
         self,
         path: str | Path,
-        labels: RunLabels | None = None,
+        options: AddOptions | None = None,
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
         formats: Sequence[Format] = FORMATS,
@@ -127,19 +127,19 @@ class Store:
         written; the store is then as it was.
         """
         began = time.perf_counter()
-        labels = (labels or RunLabels()).without_secrets()
+        options = (options or AddOptions()).without_secrets()
         with self._workplace() as place:
             run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
             directory = place / "run"
             directory.mkdir()
-            write_run(run, labels, directory, threads, progress, self.runs_path / EMPTY_PARTITION)
+            write_run(run, options, directory, threads, progress, self.runs_path / EMPTY_PARTITION)
             sync(directory)
             with locked(self.path):
                 if existing := self._with_content(run):  # somebody else was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = self._new_id(labels.name or run.name, run.digest)
+                run_id = self._new_id(options.name or run.name, run.digest)
                 directory.rename(self.runs_path / f"run_id={run_id}")
                 sync_names(self.runs_path)
         return Added(run_id, True, time.perf_counter() - began, run.sources)

@@ -18,7 +18,7 @@ from threading import Thread
 from typing import NoReturn
 
 from ingest.errors import IngestError
-from ingest.pipeline import RunLabels
+from ingest.pipeline import AddOptions
 from ingest.signals import deferred
 from ingest.store.store import Added, Store
 
@@ -28,7 +28,7 @@ Progress = Callable[[Path, int], None]
 def add_all(
     store: Store,
     paths: list[Path],
-    labels: RunLabels,
+    options: AddOptions,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Generator[tuple[Path, Added | IngestError], None, None]:
@@ -45,7 +45,7 @@ def add_all(
         while waiting or workers:
             while waiting and len(workers) < jobs:
                 with deferred():
-                    workers.append(_Worker(store.path, labels, threads))
+                    workers.append(_Worker(store.path, options, threads))
                 workers[-1].take(waiting.popleft())
             ready = wait([worker.connection for worker in workers])
             for worker in [worker for worker in workers if worker.connection in ready]:
@@ -69,7 +69,7 @@ def add_all(
 class _Worker:
     """A process that adds one path after the other, and the path it works on."""
 
-    def __init__(self, store: Path, labels: RunLabels, threads: int | None) -> None:
+    def __init__(self, store: Path, options: AddOptions, threads: int | None) -> None:
         self.path = Path()
         self.connection, end = Pipe()
         try:
@@ -84,7 +84,7 @@ class _Worker:
             raise IngestError(f"cannot start a process: {error.strerror}") from error
         end.close()  # only the process holds it now: its death is the end of what can be heard
         with suppress(BrokenPipeError):
-            self.connection.send((store, labels, threads))
+            self.connection.send((store, options, threads))
 
     def take(self, path: Path) -> None:
         self.path = path
@@ -121,10 +121,10 @@ class _Worker:
 def _work(connection: Connection) -> NoReturn:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # nobody is there any more
-        store, labels, threads = connection.recv()
+        store, options, threads = connection.recv()
         while True:
             path = connection.recv()
-            connection.send(_add(store, path, labels, threads, connection.send))
+            connection.send(_add(store, path, options, threads, connection.send))
     os._exit(1)
 
 
@@ -137,12 +137,12 @@ def _end_with_parent() -> None:
 def _add(
     store: Path,
     path: Path,
-    labels: RunLabels,
+    options: AddOptions,
     threads: int | None,
     progress: Callable[[int], None],
 ) -> Added | IngestError:
     try:
-        return Store(store).add(path, labels, threads, progress)
+        return Store(store).add(path, options, threads, progress)
     except IngestError as error:
         return error
     except Exception as error:  # one input that nobody foresaw must not cost the others

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.errors import IngestError
-from ingest.pipeline import RunLabels
+from ingest.pipeline import AddOptions
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all
 from ingest.terminal.printing import diagnostics
@@ -16,7 +16,7 @@ from ingest.units import printable
 
 
 def add_with_progress(
-    store: Store, paths: list[Path], labels: RunLabels, jobs: int, as_json: bool
+    store: Store, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
 ) -> bool:
     """Adds the paths, shows the progress, and prints the outcome of each.
 
@@ -33,7 +33,7 @@ def add_with_progress(
             what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
             progress.update(bars[path], completed=done, description=what)
 
-        with closing(add_all(store, paths, labels, jobs, advance)) as outcomes:
+        with closing(add_all(store, paths, options, jobs, advance)) as outcomes:
             for path, outcome in outcomes:
                 progress.remove_task(bars[path])
                 failed |= _report(path, outcome, as_json)

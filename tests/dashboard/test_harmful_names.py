@@ -84,7 +84,7 @@ def harmful(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         trace = directory / f"<b>&`x` [red]y $z$ \x1b[31m {number}.json"
         device = {"deviceProperties": [{"id": 0, "name": name}]}
         trace.write_text(json.dumps({**device, "traceEvents": events(names, number < 2)}))
-        labels = ingest.RunLabels(name, NAMES[4], NAMES[6], dict(zip(names, NAMES, strict=True)))
+        labels = ingest.AddOptions(name, NAMES[4], NAMES[6], dict(zip(names, NAMES, strict=True)))
         made.append(store.add(trace, labels).run_id)
     return store.path, made
 
@@ -188,7 +188,7 @@ def test_tags_find_their_runs(app, harmful_store, runs, name):
 
 def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
     added = traces.store.add(
-        traces.write(events(["op", "other"], True)), ingest.RunLabels(tags={"$9": "="})
+        traces.write(events(["op", "other"], True)), ingest.AddOptions(tags={"$9": "="})
     )
     page = app(traces.store.path, "runs", tag="$9==")
     assert list(page.dataframe[0].value["run_id"]) == [added.run_id]
@@ -250,7 +250,7 @@ def test_programs_get_names_as_they_are(command, harmful_store):
 
 
 def test_runs_with_harmful_names_are_found_and_removed(command, traces):
-    labels = ingest.RunLabels(name="'; DROP TABLE runs;--")
+    labels = ingest.AddOptions(name="'; DROP TABLE runs;--")
     added = traces.store.add(traces.write(events(NAMES, True)), labels)
     removed = command("remove", "'; DROP TABLE runs;--", store=traces.store.path)
     assert removed.out.strip() == f"removed {added.run_id}"

@@ -21,7 +21,7 @@ def test_an_empty_store_and_then_its_first_run(
 ) -> None:
     tab.goto(f"{serve(store.path)}/operators")
     expect(tab.get_by_text("ingest add run_dir/")).to_be_visible()
-    labels = ingest.RunLabels(name="<script>document.title = 'stolen'</script>")
+    labels = ingest.AddOptions(name="<script>document.title = 'stolen'</script>")
     store.add(samples / "traces" / "mi210_gpu_only.json.gz", labels)
     tab.reload()
     expect(tab.get_by_text("Top 1:")).to_be_visible()

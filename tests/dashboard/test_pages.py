@@ -102,7 +102,7 @@ def test_names_that_mean_harm_are_shown_as_they_are(app, traces):
             },
         ]
     store = traces.store
-    labels = ingest.RunLabels(name="<script>alert('run')</script>", tags={"it's": "a=b <i>"})
+    labels = ingest.AddOptions(name="<script>alert('run')</script>", tags={"it's": "a=b <i>"})
     store.add(traces.write(events), labels)
     for page in ("runs", "operators", "bubbles", "sql"):
         assert not app(store.path, page).exception

@@ -13,7 +13,7 @@ from ingest.formats.staging import Progress, Staging
 from ingest.units import counted
 
 METRICS = {"compilation_metrics", "bwd_compilation_metrics"}
-FIGURES = (
+FIELDS = (
     "co_name", "co_filename", "co_firstlineno", "start_time", "start_time_us", "duration_us",
     "entire_frame_compile_time_s", "graph_op_count", "guard_count", "num_graph_breaks",
     "restart_reasons", "fail_type", "fail_reason", "recompile_reason",
@@ -82,8 +82,8 @@ def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None]
     """What else a record tells of its compilation: its kind, its content, the user's stack."""
     name, payload = record.name, record.payload
     if name in METRICS and isinstance(record.said, dict):
-        figures = {key: record.said[key] for key in FIGURES if key in record.said}
-        return name, json.dumps(figures), None
+        fields = {key: record.said[key] for key in FIELDS if key in record.said}
+        return name, json.dumps(fields), None
     if name == "dynamo_start" and isinstance(record.said, dict):
         return name, None, "\n".join(log.stack(record.said.get("stack")))
     if name == "recompile_reasons":

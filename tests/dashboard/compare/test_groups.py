@@ -47,7 +47,7 @@ def groups(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def add(name: str, events: Any, model: str, **tags: str) -> None:
         path = traces.write(events, name, **diff_traces.DEVICE)
-        traces.store.add(path, ingest.RunLabels(name=name, model=model, tags=tags))
+        traces.store.add(path, ingest.AddOptions(name=name, model=model, tags=tags))
 
     for branch, lengths in LENGTHS.items():
         for number, mm in enumerate(lengths):

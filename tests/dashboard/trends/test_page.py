@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.widgets import formatting
-from ingest import RunLabels
+from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import query_of, wait_for_query
 from tests.dashboard.elements import MARKS, texts
@@ -36,7 +36,7 @@ def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
         events = [{"ph": "X", "pid": 1, "tid": 1, **each} for each in (step, *ops)]
         file = traces.write(events, name, baseTimeNanoseconds=FIRST_NS + place * HOUR_NS)
         tags = {"branch": "main" if place % 2 else "dev"}
-        traces.store.add(file, RunLabels(model=model, mode=mode, tags=tags))
+        traces.store.add(file, AddOptions(model=model, mode=mode, tags=tags))
 
     for place, step_us in enumerate(STEPS_US):
         add(place, f"flux{place}", step_us, "flux", "eager")
@@ -120,7 +120,7 @@ def test_a_series_that_splits_by_device_says_so(app, traces):
     step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "cat": "cpu_op", "name": "op"}
     for device in ("H100", "H200"):
         file = traces.write([step], device, deviceProperties=[{"id": 0, "name": device}])
-        traces.store.add(file, RunLabels(model="flux"))
+        traces.store.add(file, AddOptions(model="flux"))
     page = app(traces.store.path, "trends", metric="wall")
     assert "**flux** ran on 2 devices: each is a series of its own" in texts(page)
 

@@ -49,7 +49,7 @@ def runs(sampled: Samples, stores: Stores, tmp_path_factory: pytest.TempPathFact
 
     def add(name: str, events: Any, **labels: Any) -> None:
         path = traces.write(events, name, **diff_traces.DEVICE)
-        traces.store.add(path, ingest.RunLabels(**labels))
+        traces.store.add(path, ingest.AddOptions(**labels))
 
     add("eager", diff_traces.eager(), model="tiny", tags={"kind": "odd"})
     add("compiled", diff_traces.compiled())
@@ -75,7 +75,7 @@ def runs(sampled: Samples, stores: Stores, tmp_path_factory: pytest.TempPathFact
     add("whole", [e for e in diff_traces.eager() if "ProfilerStep" not in e["name"]])
     add("empty", [host("nothing", "trace", 0, 10)], tags={"branch": "lone"})
     sampled.add(traces.store, EAGER_TRACE, COMPILED_TRACE, *WORKERS)
-    traces.store.add(sampled.files("cpp_pickler_protocol2")[0], ingest.RunLabels("snap"))
+    traces.store.add(sampled.files("cpp_pickler_protocol2")[0], ingest.AddOptions("snap"))
     return traces.store.path
 
 

@@ -69,7 +69,7 @@ def test_no_table_holds_a_secret(run: Path, store: ingest.Store) -> None:
 
 
 def test_what_is_asked_for_is_kept(run: Path, store: ingest.Store) -> None:
-    store.add(run, ingest.RunLabels(keep_metadata=True))
+    store.add(run, ingest.AddOptions(keep_metadata=True))
     held = all_that_a_store_holds(store)
     assert all(secret in held for secret in PLANTED)
 
@@ -97,14 +97,14 @@ def test_labels_given_with_the_command_are_redacted_too(
 ) -> None:
     labels = {"name": f"try {PLANTED[0]}", "tags": {"wandb_api_key": "v", "tokens": "128"}}
     file = samples / "traces" / "cpu_only.json.gz"
-    assert store.add(file, ingest.RunLabels(**labels)).run_id.startswith("try-redacted-")
+    assert store.add(file, ingest.AddOptions(**labels)).run_id.startswith("try-redacted-")
     with ingest.connect(store.path) as connection:
         for table in ("runs", "run_overview"):
             rows = connection.sql(f"SELECT name, tags FROM {table}").fetchall()
             tags = {"wandb_api_key": "[redacted]", "tokens": "128"}
             assert rows == [("try [redacted]", tags)]
     kept = ingest.Store(tmp_path / "kept")
-    kept.add(file, ingest.RunLabels(**labels, keep_metadata=True))
+    kept.add(file, ingest.AddOptions(**labels, keep_metadata=True))
     assert ingest.connect(kept.path).sql("SELECT tags['wandb_api_key'] FROM runs").fetchall() == [
         ("v",)
     ]

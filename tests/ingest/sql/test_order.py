@@ -123,10 +123,10 @@ def test_no_row_depends_on_the_order(
 def run_in(directory: Path, profile: Path) -> Path:
     """The tables of a profile, written without a store, whose catalog has an order of its own."""
     from ingest.inputs.run_input import read_run_input
-    from ingest.pipeline.run import RunLabels, write_run
+    from ingest.pipeline.run import AddOptions, write_run
 
     directory.mkdir()
-    write_run(read_run_input(profile), RunLabels(), directory)
+    write_run(read_run_input(profile), AddOptions(), directory)
     return directory
 
 

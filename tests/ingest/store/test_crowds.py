@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import ingest
-from ingest.store.retry import settled
+from ingest.store.retry import retry_if_removed
 
 pytestmark = pytest.mark.slow  # many processes at a time
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
@@ -85,7 +85,9 @@ def test_readers_see_whole_runs_while_others_come_and_go(
         thread.start()
     try:
         for _ in range(200):
-            rows = settled(lambda: connection.sql("SELECT run_id, dur_ns FROM events").fetchall())
+            rows = retry_if_removed(
+                lambda: connection.sql("SELECT run_id, dur_ns FROM events").fetchall()
+            )
             assert (kept, 1000) in rows
             assert {dur for _, dur in rows} <= {1000, 2000}
         outs = assert_all_succeed(
@@ -105,4 +107,4 @@ def test_readers_see_whole_runs_while_others_come_and_go(
 
 def test_a_file_that_is_gone_for_good_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(duckdb.IOException):
-        settled(lambda: duckdb.sql(f"FROM read_parquet('{tmp_path}/none.parquet')"))
+        retry_if_removed(lambda: duckdb.sql(f"FROM read_parquet('{tmp_path}/none.parquet')"))

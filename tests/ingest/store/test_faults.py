@@ -95,7 +95,7 @@ def fill(
     """Makes a store with one run, `kept`."""
     trace = samples / "traces" / "cupti_counters.json.gz"
     kept = stores.new(tmp_path_factory.mktemp("filled") / "store")
-    run = f"run_id={kept.add(trace, ingest.RunLabels(name='kept')).run_id}"
+    run = f"run_id={kept.add(trace, ingest.AddOptions(name='kept')).run_id}"
 
     def made(path: Path) -> Path:
         shutil.copytree(kept.runs_path / run, stores.new(path).runs_path / run)

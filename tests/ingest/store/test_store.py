@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import ingest
-from ingest import RunLabels, sql
+from ingest import AddOptions, sql
 from ingest.errors import StoreError
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
@@ -87,7 +87,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
 def test_only_a_name_or_the_beginning_of_an_id_finds_a_run(
     samples: Path, store: ingest.Store
 ) -> None:
-    run_id = store.add(samples / "traces" / "cpu_only.json.gz", RunLabels(name="runway")).run_id
+    run_id = store.add(samples / "traces" / "cpu_only.json.gz", AddOptions(name="runway")).run_id
     assert store.find("runway") == store.find("run") == run_id
     for reference in ("", "!!!", "名前", "cpu"):
         with pytest.raises(StoreError, match="no such run"):
@@ -118,7 +118,7 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["'; DROP TABLE runs; --", "../../etc", "<script>", "名前", ""])
 def test_names_reach_no_path_and_no_query(name: str, samples: Path, store: ingest.Store) -> None:
-    labels = RunLabels(name=name, tags={name: name})
+    labels = AddOptions(name=name, tags={name: name})
     run_id = store.add(samples / "traces" / "cpu_only.json.gz", labels).run_id
     assert (store.runs_path / f"run_id={run_id}").is_dir()
     rows = ingest.connect(store.path).sql("SELECT run_id, name, tags FROM runs").fetchall()
@@ -184,12 +184,12 @@ def _rewrite(file: Path, change: str) -> None:
 
 def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, store: ingest.Store) -> None:
     trace = samples / "traces" / "cpu_only.json.gz"
-    run_id = store.add(trace, RunLabels(name="First Try!")).run_id
+    run_id = store.add(trace, AddOptions(name="First Try!")).run_id
     for beginning in ("f", "first", run_id[:-1], run_id + "0", "", "!!!"):
         with pytest.raises(StoreError, match=r"no such run|did you mean first-try-"):
             store.find_exactly(beginning)
     assert {store.find_exactly(name) for name in (run_id, "first-try", "First Try!")} == {run_id}
-    store.add(samples / "traces" / "cupti_counters.json.gz", RunLabels(name="first try"))
+    store.add(samples / "traces" / "cupti_counters.json.gz", AddOptions(name="first try"))
     with pytest.raises(StoreError, match="first-try: 2 runs fit"):
         store.find_exactly("first-try")
 
@@ -206,7 +206,7 @@ def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, store: inges
 def test_a_name_in_any_script_finds_its_run(
     name: str, other: str, begins: str, samples: Path, store: ingest.Store
 ) -> None:
-    run_id = store.add(samples / "traces" / "cpu_only.json.gz", RunLabels(name=name)).run_id
+    run_id = store.add(samples / "traces" / "cpu_only.json.gz", AddOptions(name=name)).run_id
     assert run_id.startswith(begins)
     assert store.find(name) == store.find_exactly(name) == store.find(run_id) == run_id
     with pytest.raises(StoreError, match="no such run"):

@@ -69,9 +69,9 @@ facts AS (
         metrics.launches IS NOT NULL AS has_launches,
         metrics.a_step,
         coalesce(part.ns, 0) AS idle_ns,
-        idle.step_location AS location,
+        idle.location,
         -- A gap can begin before its step.
-        least(idle.step_location_ns, part.ns) AS location_ns,
+        least(idle.location_ns, part.ns) AS location_ns,
         metrics.compilations,
         metrics.recompiles,
         greatest(metrics.compile_ns, part.total_ns) AS compile_ns,

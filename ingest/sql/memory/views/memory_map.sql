@@ -44,19 +44,6 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         SELECT * FROM mapped_moments WHERE is_replayed
     ),
 
-    -- The conditions keep DuckDB from opening the files of other runs.
-    blocks AS (
-        SELECT * FROM memory_blocks WHERE run_id IN (SELECT run_id FROM mapped_moments)
-    ),
-
-    segments_of_runs AS (
-        SELECT * FROM memory_segments WHERE run_id IN (SELECT run_id FROM mapped_moments)
-    ),
-
-    stacks_of_runs AS (
-        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM mapped_moments)
-    ),
-
     pieces AS (
         SELECT
             moment.*,
@@ -71,18 +58,18 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             END AS state,
             stacks.user_frame
         FROM mapped_moments AS moment
-        INNER JOIN blocks AS block
+        INNER JOIN memory_blocks AS block
             ON
                 moment.run_id = block.run_id
                 AND moment.source_id = block.source_id
                 AND moment.device_type = block.device_type
                 AND moment.device IS NOT DISTINCT FROM block.device
-        INNER JOIN segments_of_runs AS segment
+        INNER JOIN memory_segments AS segment
             ON
                 block.run_id = segment.run_id
                 AND block.source_id = segment.source_id
                 AND block.segment_id = segment.segment_id
-        LEFT JOIN stacks_of_runs AS stacks
+        LEFT JOIN stacks
             ON block.run_id = stacks.run_id AND block.stack_id = stacks.stack_id
         WHERE NOT moment.is_replayed
         UNION ALL BY NAME

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import ingest
-from ingest import RunLabels
+from ingest import AddOptions
 from ingest.errors import ProfileError
 from tests.builders.compile_logs import (
     artifact,
@@ -32,7 +32,7 @@ CALLS = "SELECT region_id % 100, compile_id, graph_index, ordinal FROM compiled_
 def add(store: ingest.Store, tmp_path: Path) -> Add:
     """Adds files, by name and content, as a run; returns a connection to its store."""
 
-    def added(labels: RunLabels | None = None, **files: str | bytes) -> duckdb.DuckDBPyConnection:
+    def added(labels: AddOptions | None = None, **files: str | bytes) -> duckdb.DuckDBPyConnection:
         run = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
         run.mkdir()
         for name, content in files.items():
@@ -321,7 +321,7 @@ def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
         "SELECT string_agg(k::VARCHAR || o::VARCHAR || c::VARCHAR) "
         "FROM compiled_kernels AS k, compiled_ops AS o, compilations AS c"
     )
-    connection = add(RunLabels(redact_paths=True), compile__log=log)
+    connection = add(AddOptions(redact_paths=True), compile__log=log)
     (said,) = connection.sql(everything).fetchall()[0]
     assert token not in said
     assert "/home/me" not in said

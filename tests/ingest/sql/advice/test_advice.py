@@ -537,19 +537,35 @@ def test_waits_of_a_real_run_are_those_of_its_source(real: duckdb.DuckDBPyConnec
     ]
 
 
-def test_causes_add_up_to_the_figures_of_the_run(real: duckdb.DuckDBPyConnection) -> None:
+def test_causes_add_up_to_the_metrics_of_the_median_step(real: duckdb.DuckDBPyConnection) -> None:
     assert (
         real.sql(
             """
-            SELECT figures.run_id FROM run_totals AS figures
+            SELECT metrics.run_id FROM run_metrics AS metrics
             LEFT JOIN (
-                SELECT run_id, rank, device, sum(bubble_ns) AS bubble_ns, sum(bubbles) AS bubbles
+                SELECT run_id, rank, device, sum(bubbles) AS bubbles
                 FROM measured_causes GROUP BY run_id, rank, device
             ) AS causes USING (run_id, rank, device)
-            WHERE figures.measure = 'device'
+            WHERE metrics.measure = 'device' AND metrics.bubbles <> coalesce(causes.bubbles, 0)
+            """
+        ).fetchall()
+        == []
+    )
+
+
+def test_bubbles_add_up_to_the_totals_of_the_run(real: duckdb.DuckDBPyConnection) -> None:
+    assert (
+        real.sql(
+            """
+            SELECT totals.run_id FROM run_totals AS totals
+            LEFT JOIN (
+                SELECT run_id, rank, device, sum(dur_ns) AS bubble_ns, count(*) AS bubbles
+                FROM measured_bubbles GROUP BY run_id, rank, device
+            ) AS found USING (run_id, rank, device)
+            WHERE totals.measure = 'device'
             AND (
-                figures.bubble_ns <> coalesce(causes.bubble_ns, 0)
-                OR figures.bubbles <> coalesce(causes.bubbles, 0)
+                totals.bubble_ns <> coalesce(found.bubble_ns, 0)
+                OR totals.bubbles <> coalesce(found.bubbles, 0)
             )
             """
         ).fetchall()

@@ -74,7 +74,7 @@ class Memory:
         (self.directory / name).write_bytes(pickle.dumps(content, protocol=4))
 
     def add(self, **labels: Any) -> duckdb.DuckDBPyConnection:
-        self.added = self.store.add(self.directory, ingest.RunLabels(**labels))
+        self.added = self.store.add(self.directory, ingest.AddOptions(**labels))
         return ingest.connect(self.store.path)
 
     def of(self, *events: dict[str, Any], **more: Any) -> duckdb.DuckDBPyConnection:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest import RunLabels
+from ingest import AddOptions
 from tests.builders import diff_traces
 from tests.conftest import Traces
 from tests.stores import Stores
@@ -29,7 +29,7 @@ def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
             baseTimeNanoseconds=FIRST_NS + place * HOUR_NS,
             **diff_traces.DEVICE,
         )
-        traces.store.add(file, RunLabels(model=model, tags={"branch": "main"}))
+        traces.store.add(file, AddOptions(model=model, tags={"branch": "main"}))
 
     for place, step_us in enumerate(EAGER_US):
         add(place, f"run{place:02}", diff_traces.EAGER, step_us, "flux")

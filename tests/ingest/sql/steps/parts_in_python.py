@@ -156,7 +156,22 @@ def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts
         for event in group:
             event["call"] = calls.get((event.get("args") or {}).get("correlation"))
             event["asked"] = (event["call"] or event)["start"]
-    return {number: _counts(group, steps, bool(calls)) for number, group in groups.items()}
+    return {number: _counts(group, steps) for number, group in groups.items()}
+
+
+def recorded(events: list[Event], device: int | None) -> set[str]:
+    """Which of the counts a trace tells of a device, or under None of a host without one."""
+    found = {"bubbles", "activities"}
+    if device is not None:
+        found |= {"kernels", "exposed_communication_ns", "exposed_copy_ns"}
+        correlations = (
+            (event.get("args") or {}).get("correlation")
+            for event in events
+            if event["cat"] in LAUNCH
+        )
+        if any(correlations):
+            found |= {"launches", "graph_launches", "launch_call_ns", "short_kernels"}
+    return found
 
 
 def _host_counts(events: list[Event], steps: Steps) -> Parts:
@@ -180,7 +195,7 @@ def _host_counts(events: list[Event], steps: Steps) -> Parts:
     return found
 
 
-def _counts(activities: list[Event], steps: Steps, launches: bool) -> Parts:
+def _counts(activities: list[Event], steps: Steps) -> Parts:
     ours = [e for e in activities if steps.is_whole or steps.at(e["asked"]) is not None]
     window, _ = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
     classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
@@ -214,10 +229,6 @@ def _counts(activities: list[Event], steps: Steps, launches: bool) -> Parts:
         if event["cat"] in KERNEL:
             counted["kernels"] += 1
             _count_launch(counted, event, step, called)
-    if not launches:
-        for counted in found.values():
-            for name in ("launches", "graph_launches", "launch_call_ns", "short_kernels"):
-                del counted[name]
     return found
 
 

@@ -40,14 +40,14 @@ class Report:
 
 
 def show(device: MemoryDevice) -> None:
-    """A tab for each report that has rows; what has none is said in a line."""
+    """A tab for each report that has rows, and a line for each other."""
     reports = _of_snapshots(device) if device.origin == "snapshot" else []
     reports.append(_leaks(device))
     if device.origin == "trace":
         reports.append(_operators(device))
     with_rows = [report for report in reports if not data.rows(report.query).empty]
     if with_rows:
-        st.subheader("More about it", anchor=False)
+        st.subheader("Reports", anchor=False)
         for tab, report in zip(
             st.tabs([report.title for report in with_rows]), with_rows, strict=True
         ):

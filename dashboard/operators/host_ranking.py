@@ -19,7 +19,7 @@ RANKED = "of"  # in the address, beside the name that was ticked: its run and ra
 
 def show(picked: Sequence[str]) -> None:
     """A chart and a table of all picked runs; ticking a row shows its shapes and calls."""
-    search = run_picker.search("part of a name")
+    search = run_picker.search("filter by name")
     query = select(
         "run_id, rank, name, self_ns, total_ns, calls, percent",
         "host_op_ranking",

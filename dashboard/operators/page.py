@@ -77,7 +77,7 @@ def _controls(devices: Sequence[Device]) -> tuple[str, Device | None, str]:
     with places[1] if len(devices) > 1 else places[0]:
         device = run_picker.pick_device(devices, with_all=True) if devices else None
     with places[-1]:
-        search = run_picker.search("part of a name")
+        search = run_picker.search("filter by name")
     return str(level), device, search
 
 

@@ -61,7 +61,7 @@ STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but 
 A100: dict[str, Any] = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]}
 
 
-def test_each_kind_has_its_bound_and_trifles_are_left_out(traces: Traces) -> None:
+def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces) -> None:
     store = traces.add(STEP, **A100)
     found = store.sql(
         "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice ORDER BY bound_ns DESC"
@@ -74,11 +74,11 @@ def test_each_kind_has_its_bound_and_trifles_are_left_out(traces: Traces) -> Non
         ("blocking", 120_000, 12, "sync", None, None),
         ("exposed_copy", 70_000, 7, None, "Memcpy HtoD (Pinned -> Device)", None),
     ]
-    trifles = store.sql(
+    minor = store.sql(
         "SELECT kind, bound_ns, finding FROM advice_checks ANTI JOIN advice USING (kind) "
         "ORDER BY kind"
     ).fetchall()
-    assert trifles == [
+    assert minor == [
         ("dataloader", 0, None),
         ("recompiled", 0, None),
         (

@@ -1,6 +1,6 @@
 -- What of two runs is compared: `compared_runs(base, other, rank := NULL)`. Of each run the device
 -- whose median step is the longest counts; with a rank, that of the rank.
--- One row: a side of the comparison.
+-- One row: a side of the comparison; none where a run is unknown, or has no metrics.
 --
 -- side        base or other
 -- run_id      the run
@@ -37,4 +37,5 @@ CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
         steps_from,
         source_id,
         step
-    FROM chosen;
+    FROM chosen
+    QUALIFY bool_or(side = 'base') OVER () AND bool_or(side = 'other') OVER ();

@@ -48,6 +48,8 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
             END AS change,
             len(bases) + len(others) > 2 AS has_groups
         FROM sides
+        -- Nothing is compared with a run that is unknown, or has no metrics.
+        QUALIFY bool_or(base IS NOT NULL) OVER () AND bool_or(other IS NOT NULL) OVER ()
     )
 
     SELECT

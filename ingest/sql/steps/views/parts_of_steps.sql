@@ -13,6 +13,7 @@
 CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH totals AS (
         SELECT
+            found.run_id,
             found.rank,
             found.device,
             found.part,
@@ -21,11 +22,12 @@ CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             sum(found.ns)::BIGINT AS ns
         FROM step_parts AS found
         WHERE found.run_id = run AND in_steps(found.step, from_step, to_step)
-        GROUP BY found.rank, found.device, found.part
+        GROUP BY found.run_id, found.rank, found.device, found.part
     )
 
+    -- By run too: `catalog.create_views` says why.
     SELECT
-        *,
-        100.0 * ns / nullif(sum(ns) OVER (PARTITION BY totals.rank, device), 0) AS percent
+        * EXCLUDE (run_id),
+        100.0 * ns / nullif(sum(ns) OVER (PARTITION BY run_id, totals.rank, device), 0) AS percent
     FROM totals
     ORDER BY totals.rank, device, ordinal;

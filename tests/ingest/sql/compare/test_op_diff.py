@@ -421,6 +421,15 @@ def test_a_row_called_more_often_is_not_slower(traces: Traces) -> None:
     ).fetchall() == [("more_calls", 300_000, 300_000, 0, 300)]
 
 
+@pytest.mark.parametrize("macro", ["run_diff", "op_diff", "kernel_diff", "module_diff"])
+def test_nothing_is_compared_with_an_unknown_run(
+    diffs: duckdb.DuckDBPyConnection, macro: str
+) -> None:
+    [run] = rows(diffs, f"SELECT run('{EAGER}')")[0]
+    for pair in ((run, EAGER), ("nope", run)):
+        assert diffs.execute(f"FROM {macro}($1, $2)", pair).fetchall() == []
+
+
 @pytest.mark.parametrize("macro", ["op_diff", "kernel_diff"])
 def test_time_in_an_inner_step_is_not_the_outer_ones(traces: Traces, macro: str) -> None:
     """On a host: operators and compiled code lose what runs in the inner step."""

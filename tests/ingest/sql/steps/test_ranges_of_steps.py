@@ -66,6 +66,25 @@ def test_a_ranking_of_all_steps_is_that_of_the_run(store_of_samples) -> None:
     assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
 
 
+def test_shares_of_a_run_do_not_count_other_runs(traces: Traces, three) -> None:
+    connection = traces.add([step(2, 200, 900), *launched("first", 210, 220, 20)], "other")
+    [(run,)] = connection.sql("SELECT run_id FROM runs WHERE name = 'three'").fetchall()
+    assert connection.sql(
+        f"SELECT part, percent FROM parts_of_steps('{run}', 2, 2) WHERE ns > 0"
+    ).fetchall() == [("host", 80.0), ("compute", 20.0)]
+    # A sum over a partition in one's own SQL, which DuckDB joins with that of all runs.
+    assert connection.sql(
+        f"""
+        WITH parts AS (
+            SELECT rank, device, part, sum(ns)::BIGINT AS ns
+            FROM step_parts WHERE run_id = '{run}' GROUP BY ALL
+        )
+        SELECT sum(100 * ns / whole)
+        FROM (SELECT *, sum(ns) OVER (PARTITION BY rank, device) AS whole FROM parts)
+        """
+    ).fetchall() == [(100.0,)]
+
+
 def test_parts_of_steps(three) -> None:
     query = "SELECT part, ns, percent FROM parts_of_steps({}) WHERE ns > 0"
     assert ask(three, query, ", 2, 2") == [("host", 80_000, 80.0), ("compute", 20_000, 20.0)]

@@ -42,13 +42,13 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AddOptions": "pipeline",
     "Comparison": "comparison",
     "Console": "console",
     "IngestError": "errors",
     "Part": "sql",
     "QueryError": "errors",
     "Result": "console",
-    "AddOptions": "pipeline",
     "Store": "store.store",
     "compare": "comparison",
     "connect": "store.connection",
@@ -56,8 +56,8 @@ _MODULES = {
     "literal": "sql",
     "names": "names",
     "parts": "sql",
-    "runs_of": "comparison",
     "retry_if_removed": "store.retry",
+    "runs_of": "comparison",
     "start_here": "sql",
     "tables": "sql",
     "units": "units",

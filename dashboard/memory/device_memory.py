@@ -1,4 +1,4 @@
-"""Which memory of which device the page is about, and its figures."""
+"""Which memory of which device the page is about, and its metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ HISTORY = 2  # actions: taking a snapshot is one itself
 
 @dataclass(frozen=True)
 class MemoryDevice:
-    """A device in a source, with the figures of `memory_peak`."""
+    """A device in a source, with its row of `memory_peak`."""
 
     run: str
     source: int

@@ -1,4 +1,4 @@
-"""Figures at the top of a page."""
+"""Metrics at the top of a page."""
 
 from typing import Any
 

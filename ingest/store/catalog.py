@@ -11,18 +11,21 @@ from ingest import sql
 from ingest.store.retry import retry_if_removed
 
 CATALOG = "catalog.duckdb"
+# DuckDB 2.0 turns a sum over a partition into a join of the files with themselves, and drops a
+# condition on `run_id` from one side: the sum would be that of all runs.
+UNSOUND = "window_self_join"
 STAMP = "schema"  # the store's file with the digests of its tables and of its catalog
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
     """Gives a connection in memory all tables, views and macros of the store, documented.
 
+    It also switches off the optimizer `UNSOUND`.
+
     They are copied from the catalog where that is current: to define a view, DuckDB lists the
     files of all runs for each table in it; to copy one, it lists none.
     """
-    # DuckDB 2.0 turns a sum over a partition into a join of the files with themselves, and drops a
-    # condition on `run_id` from one side: the sum would be that of all runs.
-    connection.execute("SET disabled_optimizers = 'window_self_join'")
+    connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
     try:
         if (store / STAMP).read_text().partition(" ")[2] == catalog_digest(store):
             _copy(connection, store / CATALOG)

@@ -1,6 +1,7 @@
 -- What of two runs is compared: `compared_runs(base, other, rank := NULL)`. Of each run the device
 -- whose median step is the longest counts; with a rank, that of the rank.
--- One row: a side of the comparison; none where a run is unknown, or has no metrics.
+-- One row: a side of the comparison; none where a run is unknown, has no
+-- metrics or lacks the rank.
 --
 -- side        base or other
 -- run_id      the run

@@ -9,9 +9,9 @@
 -- run_id         the run
 -- work_item_id   the operator, or the activity (`events.event_id`)
 -- name           operator, a generated kernel without the number of its graph; without an operator
---                the kernel, in a graph `(graph) <kernel>`; `compiled code` for what calls of
---                compiled graphs took outside of operators on the host
--- short_name     as in `top_ops`; without an operator, the kernel
+--                the kernel, in a graph `(graph) <kernel>`; on the host `compiled code` for what
+--                calls of compiled graphs take outside of operators
+-- short_name     as in `top_ops`; without an operator, the kernel or `compiled code`
 -- kernel         kernel that took longest of it; null on the host
 -- class          compute, communication or copy, of that kernel; null on the host
 -- start_ns       Unix time at which it, or its first activity, began, ns

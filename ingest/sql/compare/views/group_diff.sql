@@ -2,7 +2,7 @@
 -- of two lists of run ids. Of each run the device with the longest wall time counts; with a rank,
 -- that of the rank.
 -- One row: a metric of `run_metrics`; of one run a side, those with `is_part` add up to metric
--- `wall`.
+-- `wall`. No rows where all runs of a side are unknown.
 --
 -- metric        name of the metric, without its unit
 -- unit          ns, bytes or count
@@ -48,7 +48,6 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
             END AS change,
             len(bases) + len(others) > 2 AS has_groups
         FROM sides
-        -- Nothing is compared with a run that is unknown, or has no metrics.
         QUALIFY bool_or(base IS NOT NULL) OVER () AND bool_or(other IS NOT NULL) OVER ()
     )
 

@@ -1,6 +1,7 @@
 -- The median steps of two runs side by side: `run_diff(base, other, rank := NULL)`. Of each run the
 -- device with the longest wall time counts; with a rank, that of the rank.
--- One row: a metric of `run_metrics`; those with `is_part` add up to metric `wall`.
+-- One row: a metric of `run_metrics`; those with `is_part` add up to metric `wall`. No rows where a
+-- run is unknown.
 -- Start here: What changed from one run to another?
 --
 -- metric        name of the metric, without its unit

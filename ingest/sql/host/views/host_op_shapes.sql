@@ -23,5 +23,4 @@ SELECT
 FROM ops
 WHERE category = 'cpu_op'
 GROUP BY run_id, rank, name, input_dims, input_types
--- Its order changes nothing, but keeps DuckDB from a join that reads the files of all runs.
-WINDOW in_op AS (PARTITION BY run_id, rank, name ORDER BY run_id);
+WINDOW in_op AS (PARTITION BY run_id, rank, name);

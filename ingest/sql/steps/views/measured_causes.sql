@@ -36,6 +36,6 @@ SELECT
     sum(bubbles)::BIGINT AS bubbles,
     sum(bubble_ns)::BIGINT AS bubble_ns,
     arg_max(location, (bubble_ns, location)) AS location,
-    arg_max(bubble_ns, (bubble_ns, location)) FILTER (WHERE location IS NOT NULL) AS location_ns
+    max(bubble_ns) FILTER (WHERE location IS NOT NULL) AS location_ns
 FROM places
 GROUP BY run_id, rank, device, cause;

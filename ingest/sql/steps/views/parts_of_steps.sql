@@ -25,7 +25,7 @@ CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         GROUP BY found.run_id, found.rank, found.device, found.part
     )
 
-    -- By run too: `catalog.create_views` says why.
+    -- By run too, for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
     SELECT
         * EXCLUDE (run_id),
         100.0 * ns / nullif(sum(ns) OVER (PARTITION BY run_id, totals.rank, device), 0) AS percent

@@ -430,30 +430,93 @@ def test_nothing_is_compared_with_an_unknown_run(
         assert diffs.execute(f"FROM {macro}($1, $2)", pair).fetchall() == []
 
 
-@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff"])
-def test_time_in_an_inner_step_is_not_the_outer_ones(traces: Traces, macro: str) -> None:
-    """On a host: operators and compiled code lose what runs in the inner step."""
-    events = [
-        host("ProfilerStep#0", "user_annotation", 0, 100),
-        host("ProfilerStep#1", "user_annotation", 20, 30),
-        host("ProfilerStep#2", "user_annotation", 100, 200),
-        host("aten::mm", "cpu_op", 5, 20),  # 15 of it before the inner step
-        host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 of it after that
-        host("aten::add", "cpu_op", 42, 18),  # in the call, 10 of it after the inner step
+def steps(*spans: tuple[int, int]) -> list[dict[str, Any]]:
+    """Steps from 0 on, each with its start and its length."""
+    return [
+        host(f"ProfilerStep#{number}", "user_annotation", *span)
+        for number, span in enumerate(spans)
     ]
-    connection = added(traces, events, [*events, host("aten::mm", "cpu_op", 110, 7)])
 
-    assert connection.execute(
-        "SELECT step, compute_ns, compiled_code_ns FROM run_metrics WHERE run_id = $1",
+
+CALL = ("## Call CompiledFxGraph x ##", "cpu_op", 10, 80)
+HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = {
+    "an inner step takes the time of what reaches into it": (
+        [
+            *steps((0, 100), (20, 30), (100, 200)),
+            host("aten::mm", "cpu_op", 5, 20),  # 15 of it before the inner step
+            host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 of it after that
+            host("aten::add", "cpu_op", 42, 18),  # in the call, 10 of it after the inner step
+        ],
+        {"aten::add": (1, 10), "aten::mm": (1, 15), "compiled code": (1, 30)},
+    ),
+    "an inner step before the first operator of a step": (
+        [
+            *steps((0, 100), (10, 5), (100, 200)),
+            host("aten::mul", "cpu_op", -5, 30),
+            host("aten::mm", "cpu_op", 30, 40),
+        ],
+        {"aten::mm": (1, 40)},
+    ),
+    "an operator without length is in one step": (
+        [
+            *steps((0, 100), (100, 200)),
+            host("aten::mm", "cpu_op", 5, 95),
+            host("aten::view", "cpu_op", 100, 0),
+        ],
+        {"aten::mm": (1, 95)},
+    ),
+    "an annotation in a call is no operator": (
+        [
+            *steps((0, 100), (100, 200)),
+            host(*CALL),
+            host("mine", "user_annotation", 20, 30),
+            host("aten::add", "cpu_op", 25, 10),
+        ],
+        {"aten::add": (1, 10), "compiled code": (1, 70)},
+    ),
+    "a call in a call": (
+        [
+            *steps((0, 100), (100, 200)),
+            host(*CALL),
+            host("CompiledFxGraph y", "cpu_op", 20, 30),
+            host("aten::add", "cpu_op", 25, 10),
+        ],
+        {"aten::add": (1, 10), "compiled code": (1, 70)},
+    ),
+    "operators on other threads": (
+        [
+            *steps((0, 100), (100, 200)),
+            host(*CALL),
+            host("aten::add", "cpu_op", 20, 30, tid=2),
+            host("aten::mul", "cpu_op", 40, 20, tid=3),
+        ],
+        {"aten::add": (1, 30), "aten::mul": (1, 20), "compiled code": (1, 40)},
+    ),
+}
+
+
+@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff"])
+@pytest.mark.parametrize(("events", "expected"), HOST_WORK.values(), ids=list(HOST_WORK))
+def test_the_work_of_a_step_on_a_host(
+    traces: Traces,
+    macro: str,
+    events: list[dict[str, Any]],
+    expected: dict[str, tuple[int, int]],
+) -> None:
+    """The first step is the median step; the times are µs."""
+    connection = added(traces, events, [*events, host("aten::mm", "cpu_op", 290, 7)])
+
+    [(step, total)] = connection.execute(
+        "SELECT step, compute_ns + coalesce(compiled_code_ns, 0) FROM run_metrics "
+        "WHERE run_id = $1",
         ids(connection)[:1],
-    ).fetchall() == [(0, 25_000, 30_000)]
-    assert connection.execute(
-        f"SELECT name, base_ns, other_ns FROM {macro}($1, $2) ORDER BY name", ids(connection)
-    ).fetchall() == [
-        ("aten::add", 10_000, 10_000),
-        ("aten::mm", 15_000, 15_000),
-        ("compiled code", 30_000, 30_000),
-    ]
+    ).fetchall()
+    found = connection.execute(
+        f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2)", ids(connection)
+    ).fetchall()
+    assert {name: (calls, ns // 1000) for name, calls, ns, _ in found} == expected
+    assert (step, total) == (0, sum(ns for _, _, ns, _ in found))
+    assert all(ns == other_ns for _, _, ns, other_ns in found)
 
 
 def test_the_launch_of_a_graph_counts_with_its_first_kernel(traces: Traces) -> None:

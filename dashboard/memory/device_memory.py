@@ -1,4 +1,4 @@
-"""Which memory of which device the page is about, and its metrics."""
+"""The device whose memory the page shows, and its metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from ingest.store.retry import retry_if_removed
 
 CATALOG = "catalog.duckdb"
 # DuckDB 2.0 turns a sum over a partition into a join of the files with themselves, and drops a
-# condition on `run_id` from one side: the sum would be that of all runs.
+# condition on `run_id` from one side, so that the sum covers all runs.
 UNSOUND = "window_self_join"
 STAMP = "schema"  # the store's file with the digests of its tables and of its catalog
 

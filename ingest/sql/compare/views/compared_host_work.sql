@@ -1,7 +1,7 @@
 -- Part of `compared_work_items` and `kernel_diff`: the host's work in two runs that are compared:
--- `compared_host_work(base, other, rank := NULL)`. Time in a step inside of the compared one is
--- that step's, as in `step_parts`. A call of a compiled graph takes the time in which no operator
--- runs on any thread; of calls at the same time, the one that began first takes it.
+-- `compared_host_work(base, other, rank := NULL)`. Time in an inner step belongs to the inner step,
+-- as in `step_parts`. A call of a compiled graph counts only while no operator runs on any thread;
+-- where calls overlap, the time belongs to the one that began first.
 -- One row: an outermost operator, or a call of a compiled graph, in the step or recording of a
 -- side; none where a device is compared.
 --
@@ -34,8 +34,8 @@ CREATE MACRO compared_host_work(base, other, rank := NULL) AS TABLE
         WHERE measured.measure = 'host'
     ),
 
-    -- Bounds of the windows as intervals of no length, and the steps inside: what lies between them
-    -- is a step's own.
+    -- The inner steps, and the bounds of each window as intervals of length 0: the time between
+    -- these intervals is the step's own.
     not_own AS (
         SELECT side, run_id, source_id, step, start_ns, start_ns AS end_ns
         FROM windows
@@ -96,7 +96,8 @@ CREATE MACRO compared_host_work(base, other, rank := NULL) AS TABLE
                 AND stretches.source_id = top.source_id
                 AND stretches.end_ns >= top.start_ns
                 AND stretches.start_ns <= top.start_ns + top.dur_ns
-        -- What only touches a stretch is not in it. What takes no time is in the step at its start.
+        -- An operator that only touches a stretch is not in it; one of length 0 is in the step that
+        -- it starts in.
         WHERE
             top.run_id IN (base, other)
             AND top.kind = 'operator'
@@ -127,7 +128,7 @@ CREATE MACRO compared_host_work(base, other, rank := NULL) AS TABLE
         WHERE run_id IN (base, other) AND is_compiled_graph(name)
     ),
 
-    -- Likewise what lies between operators.
+    -- Likewise, the time between these intervals is free of operators.
     not_free AS (
         SELECT side, run_id, source_id, stretch_ns, start_ns, end_ns
         FROM operators

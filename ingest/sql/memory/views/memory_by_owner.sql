@@ -10,8 +10,8 @@
 -- device       number of the device; null for the CPU
 -- level        frame (line of the user's code), stack, module, op or category
 -- name         the owner; `(before the trace)` for what was there when it began, `(not followed)`
---              where no addresses were recorded, `(no stack)` and the like where the level is not
---              recorded
+--              where no addresses were recorded, `(no stack)` and similar names where the owner
+--              was not recorded
 -- is_known     whether the owner is known
 -- stack_id     of level stack, the stack (`stacks.stack_id`)
 -- bytes        held at the peak, bytes

@@ -440,7 +440,7 @@ def steps(*spans: tuple[int, int]) -> list[dict[str, Any]]:
 
 CALL = ("## Call CompiledFxGraph x ##", "cpu_op", 10, 80)
 HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = {
-    "an inner step takes the time of what reaches into it": (
+    "operators and calls that reach into an inner step": (
         [
             *steps((0, 100), (20, 30), (100, 200)),
             host("aten::mm", "cpu_op", 5, 20),  # 15 of it before the inner step

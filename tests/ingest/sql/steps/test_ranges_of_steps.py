@@ -72,7 +72,7 @@ def test_shares_of_a_run_do_not_count_other_runs(traces: Traces, three) -> None:
     assert connection.sql(
         f"SELECT part, percent FROM parts_of_steps('{run}', 2, 2) WHERE ns > 0"
     ).fetchall() == [("host", 80.0), ("compute", 20.0)]
-    # A sum over a partition in one's own SQL, which DuckDB joins with that of all runs.
+    # The same in a user's own SQL.
     assert connection.sql(
         f"""
         WITH parts AS (

@@ -50,25 +50,20 @@ known AS (
 )
 
 SELECT
-    known.run_id,
+    run_id,
     known.rank,
-    known.device,
-    metrics.is_slowest,
-    known.kind,
-    known.bound_ns,
-    known.idle_ns,
-    known.kind <> 'float_matmul' AS is_reachable,
-    metrics.wall_ns,
-    100.0 * known.bound_ns / nullif(metrics.wall_ns, 0) AS percent,
-    if(known.bound_ns > 0, known.finding, NULL) AS finding,
-    known.remedy,
-    known.cause,
-    known.kernel,
-    known.op,
-    known.unknown_reason
-FROM known
-INNER JOIN run_metrics AS metrics
-    ON
-        known.run_id = metrics.run_id
-        AND known.rank = metrics.rank
-        AND known.device IS NOT DISTINCT FROM metrics.device;
+    device,
+    is_slowest,
+    kind,
+    bound_ns,
+    idle_ns,
+    kind <> 'float_matmul' AS is_reachable,
+    wall_ns,
+    100.0 * bound_ns / nullif(wall_ns, 0) AS percent,
+    if(bound_ns > 0, finding, NULL) AS finding,
+    remedy,
+    cause,
+    kernel,
+    op,
+    unknown_reason
+FROM known;

@@ -5,6 +5,8 @@
 -- run_id          the run
 -- rank            rank of the process
 -- device          number of the device; null where the host is measured
+-- is_slowest      whether this device has the longest wall time of the run
+-- wall_ns         wall time of the median step, ns
 -- kind            kind of advice, as there
 -- bound_ns        time that it can save of the median step at most, ns, where that can be told
 -- idle_ns         of that, idle time, ns
@@ -61,6 +63,8 @@ facts AS (
         metrics.run_id,
         metrics.rank,
         metrics.device,
+        metrics.is_slowest,
+        metrics.wall_ns,
         kinds.kind,
         kinds.cause,
         listed.remedy,
@@ -111,6 +115,8 @@ SELECT
     run_id,
     facts.rank,
     device,
+    is_slowest,
+    wall_ns,
     kind,
     idle_ns
     + if(kind = 'recompiled', coalesce(least(step_compile_ns - idle_ns, not_idle_ns), 0), 0)

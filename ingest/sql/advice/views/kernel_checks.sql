@@ -6,6 +6,8 @@
 -- run_id          the run
 -- rank            rank of the process
 -- device          number of the device; null where the host is measured
+-- is_slowest      whether this device has the longest wall time of the run
+-- wall_ns         wall time of the median step, ns
 -- kind            kind of advice, as there
 -- bound_ns        time that it can save of the median step at most, ns, where that can be told
 -- idle_ns         of that, idle time, ns
@@ -80,6 +82,8 @@ facts AS (
         metrics.run_id,
         metrics.rank,
         metrics.device,
+        metrics.is_slowest,
+        metrics.wall_ns,
         kinds.kind,
         metrics.measure = 'host' AS is_host,
         metrics.launches IS NOT NULL AS has_launches,
@@ -137,6 +141,8 @@ SELECT
     run_id,
     facts.rank,
     device,
+    is_slowest,
+    wall_ns,
     kind,
     coalesce(work_ns - remaining_ns, 0) + idle_ns AS bound_ns,
     idle_ns,

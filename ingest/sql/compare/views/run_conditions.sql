@@ -59,7 +59,8 @@ of_steps AS (
                 ELSE concat(steps, ' of ', steps_from)
             END
             ORDER BY metrics.rank
-        ) AS steps
+        ) AS steps,
+        count(DISTINCT metrics.rank)::VARCHAR AS ranks
     FROM run_metrics AS metrics
     GROUP BY run_id
 ),
@@ -106,9 +107,6 @@ FROM of_runs UNPIVOT (
     )
 )
 UNION ALL
-SELECT run_id, 'ranks' AS subject, 'run' AS evidence, ranks::VARCHAR AS value
-FROM run_overview
-UNION ALL
 SELECT run_id, subject, 'trace' AS evidence, value
 FROM of_traces UNPIVOT (
     value FOR subject IN (
@@ -120,7 +118,7 @@ FROM of_traces UNPIVOT (
 )
 UNION ALL
 SELECT run_id, subject, 'trace' AS evidence, value
-FROM of_steps UNPIVOT (value FOR subject IN (measure, steps))
+FROM of_steps UNPIVOT (value FOR subject IN (measure, steps, ranks))
 UNION ALL
 SELECT run_id, 'dtype' AS subject, 'trace' AS evidence, dtype AS value
 FROM of_inputs;

@@ -71,7 +71,7 @@ devices AS (
         min(step_name) AS step_name,
         if(any_value(steps_from) = 'run', 1, sum(steps))::BIGINT AS steps,
         count(*) OVER (PARTITION BY rank) AS devices
-    FROM measured_windows
+    FROM step_windows
     GROUP BY rank, device, measure
 ),
 
@@ -125,11 +125,12 @@ times AS (
         sum(parts.ns) FILTER (WHERE parts.part = 'compiled_code') AS compiled_code_ns,
         -sum(parts.ns) FILTER (WHERE parts.part = 'overlap') AS overlap_ns
     FROM step_parts AS parts
-    INNER JOIN medians
+    INNER JOIN step_metrics AS step
         ON
-            parts.rank = medians.rank
-            AND parts.device IS NOT DISTINCT FROM medians.device
-            AND is_median_step(medians.source_id, medians.step, parts.source_id, parts.step)
+            parts.source_id = step.source_id
+            AND parts.device IS NOT DISTINCT FROM step.device
+            AND parts.step IS NOT DISTINCT FROM step.step
+    WHERE step.is_median
     GROUP BY parts.rank, parts.device
 ),
 
@@ -149,7 +150,7 @@ outside AS (
             )
         )::BIGINT AS busy_ns
     FROM busy_islands AS islands
-    INNER JOIN measured_windows AS measured
+    INNER JOIN step_windows AS measured
         ON
             islands.source_id = measured.source_id
             AND islands.device IS NOT DISTINCT FROM measured.device

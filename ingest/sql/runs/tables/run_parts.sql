@@ -21,14 +21,14 @@ SELECT
     parts.part,
     any_value(parts.ordinal) AS ordinal,
     any_value(parts.is_idle) AS is_idle,
-    coalesce(
-        sum(parts.ns) FILTER (
-            WHERE is_median_step(metrics.source_id, metrics.step, parts.source_id, parts.step)
-        ),
-        0
-    )::BIGINT AS ns,
+    coalesce(sum(parts.ns) FILTER (WHERE step.is_median), 0)::BIGINT AS ns,
     sum(parts.ns)::BIGINT AS total_ns
 FROM step_parts AS parts
+INNER JOIN step_metrics AS step
+    ON
+        parts.source_id = step.source_id
+        AND parts.device IS NOT DISTINCT FROM step.device
+        AND parts.step IS NOT DISTINCT FROM step.step
 INNER JOIN run_metrics AS metrics
     ON parts.rank = metrics.rank AND parts.device IS NOT DISTINCT FROM metrics.device
 GROUP BY

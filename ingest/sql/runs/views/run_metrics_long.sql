@@ -21,10 +21,34 @@ listed AS (
         metrics.device,
         metrics.is_slowest,
         metrics.is_slowest_of_rank,
-        metrics.wall_ns,
-        metrics.measure = 'device' AS is_of_device,
-        step_part_rules() AS rules,
-        [
+        [{ 'metric': 'wall', 'unit': 'ns', 'value': metrics.wall_ns }]
+        -- Parts that the run cannot have are null; the others are rows of `run_parts`.
+        || if(
+            metrics.measure = 'device',
+            [
+                if(
+                    rule.is_of_device,
+                    NULL,
+                    {
+                        'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
+                        'unit': 'ns',
+                        'value': NULL
+                    }
+                ) FOR rule IN step_part_rules()
+            ],
+            [
+                if(
+                    rule.is_of_host,
+                    NULL,
+                    {
+                        'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
+                        'unit': 'ns',
+                        'value': NULL
+                    }
+                ) FOR rule IN step_part_rules()
+            ]
+        )
+        || [
             { 'metric': 'mean_wall', 'unit': 'ns', 'value': metrics.mean_wall_ns },
             { 'metric': 'min_wall', 'unit': 'ns', 'value': metrics.min_wall_ns },
             { 'metric': 'max_wall', 'unit': 'ns', 'value': metrics.max_wall_ns },
@@ -51,46 +75,20 @@ listed AS (
             { 'metric': 'compile', 'unit': 'ns', 'value': metrics.compile_ns },
             { 'metric': 'peak', 'unit': 'bytes', 'value': metrics.peak_bytes },
             { 'metric': 'steps', 'unit': 'count', 'value': metrics.steps }
-        ] AS further
-    FROM run_metrics AS metrics
-),
-
--- Parts that the run cannot have are known to be null; the others are rows of `run_parts`.
-placed AS (
-    SELECT
-        *,
-        [{ 'metric': 'wall', 'unit': 'ns', 'value': wall_ns, 'is_part': FALSE, 'ordinal': 1 }]
-        || [
-            {
-                'metric': further[i].metric,
-                'unit': further[i].unit,
-                'value': further[i].value,
-                'is_part': FALSE,
-                'ordinal': 1 + len(rules) + i
-            } FOR i IN range(1, len(further) + 1)
-        ]
-        || [
-            {
-                'metric': if(rules[i].is_idle, 'bubble_', '') || rules[i].part,
-                'unit': 'ns',
-                'value': NULL,
-                'is_part': TRUE,
-                'ordinal': 1 + i
-            } FOR i IN range(1, len(rules) + 1)
-            IF NOT if(is_of_device, rules[i].is_of_device, rules[i].is_of_host)
         ] AS metrics
-    FROM listed
+    FROM run_metrics AS metrics
 ),
 
 unnested AS (
     SELECT
         run_id,
-        placed.rank,
+        listed.rank,
         device,
         is_slowest,
         is_slowest_of_rank,
-        unnest(metrics) AS row
-    FROM placed
+        unnest(metrics) AS row,
+        generate_subscripts(metrics, 1) AS ordinal
+    FROM listed
 )
 
 SELECT
@@ -102,9 +100,10 @@ SELECT
     row.metric,
     row.unit,
     row.value,
-    row.is_part,
-    row.ordinal
+    ordinal BETWEEN 2 AND 1 + len(step_part_rules()) AS is_part,
+    ordinal
 FROM unnested
+WHERE row IS NOT NULL
 UNION ALL
 SELECT
     run_id,

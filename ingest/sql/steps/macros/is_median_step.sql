@@ -1,5 +1,4 @@
--- Whether work of a step is of the median step: `is_median_step(median_source, median_step, source,
--- step)`, of columns `source_id` and `step` of `run_metrics` and of the work. All work is, where no
--- steps were found.
-CREATE MACRO is_median_step(median_source, median_step, source, step) AS
-median_step IS NULL OR coalesce(source = median_source AND step = median_step, FALSE);
+-- Whether work of a step is of the median step: `is_median_step(steps_from, median_step, step)`.
+-- The first two are columns of `measured_windows`. All work is, where no steps were found.
+CREATE MACRO is_median_step(steps_from, median_step, step) AS
+steps_from = 'run' OR coalesce(step = median_step, FALSE);

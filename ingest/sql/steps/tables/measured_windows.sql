@@ -1,6 +1,5 @@
 -- The stretch of each device, or of the host in a run without one, that its steps asked for.
 -- One row: a device of an input file with measured steps.
--- Materialised: a relation reads it, and its file is written from it.
 --
 -- `wall` goes from the first step's start to the last one's end, or to the end of what they
 -- launched. The window from `start_ns` to `end_ns` goes from the start of the first activity that
@@ -14,54 +13,28 @@
 -- steps_from     how the steps were found, as in `steps`
 -- step_name      what a step is, as there
 -- steps          number of steps
+-- median_step    the device's step of median wall time (`steps.step`); null where it is in another
+--                file, and where no steps were found
 -- wall_start_ns  Unix time at which the wall time begins, ns
 -- wall_end_ns    Unix time at which it ends, ns
 -- start_ns       Unix time from which activities count, ns
 -- end_ns         Unix time up to which they count, ns
-WITH
-asked AS (
-    SELECT source_id, device, min(start_ns) AS start_ns, max(end_ns) AS end_ns
-    FROM activity_steps
-    WHERE is_measured
-    GROUP BY source_id, device
-),
-
-recordings AS (
-    SELECT
-        source_id,
-        rank,
-        steps_from,
-        min(step_name) AS step_name,
-        count(*) AS steps,
-        min(start_ns) AS start_ns,
-        max(start_ns + dur_ns) AS end_ns
-    FROM steps
-    GROUP BY source_id, rank, steps_from
-),
-
-rank_devices AS (
-    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
-    UNION ALL
-    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
-    FROM steps
-    WHERE NOT EXISTS (FROM kernels)
-)
-
 SELECT
-    recordings.source_id,
-    recordings.rank,
-    rank_devices.device,
-    rank_devices.measure,
-    recordings.steps_from,
-    recordings.step_name,
-    recordings.steps,
-    least(recordings.start_ns, asked.start_ns) AS wall_start_ns,
-    greatest(recordings.end_ns, asked.end_ns) AS wall_end_ns,
-    coalesce(asked.start_ns, recordings.end_ns) AS start_ns,
-    coalesce(asked.end_ns, recordings.end_ns) AS end_ns
-FROM recordings
-INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
-LEFT JOIN asked
+    windows.source_id,
+    windows.rank,
+    windows.device,
+    windows.measure,
+    windows.steps_from,
+    windows.step_name,
+    windows.steps,
+    median.step AS median_step,
+    windows.wall_start_ns,
+    windows.wall_end_ns,
+    windows.start_ns,
+    windows.end_ns
+FROM step_windows AS windows
+LEFT JOIN step_metrics AS median
     ON
-        recordings.source_id = asked.source_id
-        AND rank_devices.device IS NOT DISTINCT FROM asked.device;
+        windows.source_id = median.source_id
+        AND windows.device IS NOT DISTINCT FROM median.device
+        AND median.is_median;

@@ -111,7 +111,7 @@ launching AS (
 
 devices AS (
     SELECT rank, count(DISTINCT coalesce(device, -1)) AS devices
-    FROM measured_windows
+    FROM step_windows
     GROUP BY rank
 )
 
@@ -141,7 +141,7 @@ SELECT
     if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels,
     peaks.peak_bytes
 FROM times
-INNER JOIN measured_windows AS measured
+INNER JOIN step_windows AS measured
     ON
         times.source_id = measured.source_id
         AND times.device IS NOT DISTINCT FROM measured.device

@@ -45,7 +45,7 @@ idle AS (
         measured.wall_start_ns AS start_ns,
         measured.start_ns AS end_ns,
         first_activities.step
-    FROM measured_windows AS measured
+    FROM step_windows AS measured
     LEFT JOIN first_activities
         ON
             measured.source_id = first_activities.source_id
@@ -59,7 +59,7 @@ idle AS (
         end_ns AS start_ns,
         wall_end_ns AS end_ns,
         NULL AS step
-    FROM measured_windows
+    FROM step_windows
     WHERE measure = 'device'
 ),
 
@@ -76,7 +76,7 @@ owned AS (
 -- Every part of every step, so that a part which a step does not have is 0, and not missing.
 none AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
-    FROM measured_windows AS measured
+    FROM step_windows AS measured
     INNER JOIN steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
         ON if(measured.measure = 'device', listed.is_of_device, listed.is_of_host)

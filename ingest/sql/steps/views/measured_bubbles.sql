@@ -29,13 +29,8 @@ SELECT
     gap.wait,
     gap.wait_frame,
     gap.step,
-    is_median_step(metrics.source_id, metrics.step, gap.source_id, gap.step) AS is_median
+    is_median_step(measured.steps_from, measured.median_step, gap.step) AS is_median
 FROM bubbles AS gap
-INNER JOIN run_metrics AS metrics
-    ON
-        gap.run_id = metrics.run_id
-        AND gap.rank = metrics.rank
-        AND gap.device IS NOT DISTINCT FROM metrics.device
 INNER JOIN measured_windows AS measured
     ON
         gap.run_id = measured.run_id

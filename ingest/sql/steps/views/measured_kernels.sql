@@ -36,13 +36,8 @@ SELECT
     kernels.op_id,
     kernels.top_op_id,
     kernels.step,
-    is_median_step(metrics.source_id, metrics.step, kernels.source_id, kernels.step) AS is_median
+    is_median_step(measured.steps_from, measured.median_step, kernels.step) AS is_median
 FROM kernels
-INNER JOIN run_metrics AS metrics
-    ON
-        kernels.run_id = metrics.run_id
-        AND kernels.rank = metrics.rank
-        AND kernels.device IS NOT DISTINCT FROM metrics.device
 INNER JOIN measured_windows AS measured
     ON
         kernels.run_id = measured.run_id

@@ -1,0 +1,51 @@
+-- When the work that the steps of a device launched ran; of a run without a device, its host's.
+-- One row: a device of an input file with measured steps. The columns are those of
+-- `measured_windows`, which has the median step beside them.
+-- Materialised: several relations read it.
+WITH
+asked AS (
+    SELECT source_id, device, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+    FROM activity_steps
+    WHERE is_measured
+    GROUP BY source_id, device
+),
+
+recordings AS (
+    SELECT
+        source_id,
+        rank,
+        steps_from,
+        min(step_name) AS step_name,
+        count(*) AS steps,
+        min(start_ns) AS start_ns,
+        max(start_ns + dur_ns) AS end_ns
+    FROM steps
+    GROUP BY source_id, rank, steps_from
+),
+
+rank_devices AS (
+    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
+    UNION ALL
+    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
+    FROM steps
+    WHERE NOT EXISTS (FROM kernels)
+)
+
+SELECT
+    recordings.source_id,
+    recordings.rank,
+    rank_devices.device,
+    rank_devices.measure,
+    recordings.steps_from,
+    recordings.step_name,
+    recordings.steps,
+    least(recordings.start_ns, asked.start_ns) AS wall_start_ns,
+    greatest(recordings.end_ns, asked.end_ns) AS wall_end_ns,
+    coalesce(asked.start_ns, recordings.end_ns) AS start_ns,
+    coalesce(asked.end_ns, recordings.end_ns) AS end_ns
+FROM recordings
+INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
+LEFT JOIN asked
+    ON
+        recordings.source_id = asked.source_id
+        AND rank_devices.device IS NOT DISTINCT FROM asked.device;

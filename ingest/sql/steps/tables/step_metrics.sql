@@ -1,6 +1,7 @@
 -- Metrics of each measured step; `step_parts` has what its time consists of.
 -- One row: a step, on a device of an input file; without a device, on its host.
 -- Start here: Which step is slower than the others?
+-- Materialised: several relations read it, and its file is written from it.
 --
 -- run_id                    the run
 -- source_id                 the input file

@@ -2,6 +2,7 @@
 -- steps to the wall time of the run.
 -- One row: a part of a step, on a device of an input file; without a device, on its host.
 -- Each step has all parts; time between steps has only those that occur.
+-- Materialised: several relations read it, and its file is written from it.
 --
 -- An activity belongs to the step around its launch. Idle time belongs to the step of the activity
 -- that ended it, from that step's start on. Before that, and after the last activity, it belongs to

@@ -58,6 +58,7 @@ def test_parts_of_a_sample_are_exact(
         steps = dictionaries(connection.sql(f"FROM step_metrics {condition}"))
         medians = dictionaries(connection.sql(f"FROM run_metrics {condition}"))
         of_median = dictionaries(connection.sql(f"FROM run_parts {condition}"))
+        windows = dictionaries(connection.sql(f"FROM measured_windows {condition}"))
     events, step_name = metrics_in_python.read(path), SAMPLES[name][2]
     expected = parts_in_python.parts(events, step_name)
     assert {device: parts_in_python.nonzero(parts) for device, parts in found.items()} == {
@@ -78,6 +79,8 @@ def test_parts_of_a_sample_are_exact(
         busy = ("compute", "communication", "copy", "compiled_code", "overlap")
         assert row["busy_ns"] == sum(parts[median][part] for part in busy)
         assert [step["step"] for step in steps if is_median_of(step, row)] == [median]
+        of_device = [window for window in windows if window["device"] == row["device"]]
+        assert [window["median_step"] for window in of_device] == [median]
         ours = [part for part in of_median if part["device"] == row["device"]]
         assert sum(part["ns"] for part in ours) == row["wall_ns"]
         idle = sum(part["ns"] for part in ours if part["is_idle"])

@@ -134,7 +134,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
 def _said(device: MemoryDevice, owners: Collection[str]) -> str:
     used = "Allocated memory, with what waits to be freed" if device.origin == "snapshot" else ""
     used = used or "Allocated memory"
-    largest = f", by its {len(owners)} largest owners" if owners else ""
+    largest = f", by its {len(owners)} largest owners" if len(owners) > 1 else ""
     return (
         f"{used}{largest}. Drag over the chart to zoom in; click it to see what held the memory at "
         "that moment, below."

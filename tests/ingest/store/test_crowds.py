@@ -74,11 +74,12 @@ def test_readers_see_whole_runs_while_others_come_and_go(
 ) -> None:
     kept = store.add(trace(0)).run_id
     connection = ingest.connect(store.path)
+    changed = trace(1)
     over = Event()
 
     def come_and_go() -> None:
         while not over.is_set():
-            store.remove(store.add(trace(1)).run_id)
+            store.remove(store.add(changed).run_id)
 
     changing = [Thread(target=come_and_go) for _ in range(2)]
     for thread in changing:

@@ -3,7 +3,7 @@
 -- compared.
 -- One row: a warning; none where nothing differs.
 --
--- subject  code of what differs, as in `run_conditions` or `run_faults`; or shapes
+-- subject  code of what differs, as in `run_conditions`; or shapes
 -- base     how it is in the first run; null where nothing is wrong there
 -- other    how it is in the second
 -- warning  a sentence
@@ -13,21 +13,22 @@ CREATE MACRO comparability(base, other) AS TABLE
         SELECT
             subject,
             evidence,
+            is_fault,
             any_value(value) FILTER (WHERE run_id = base) AS base_value,
             any_value(value) FILTER (WHERE run_id = other) AS other_value
         FROM run_conditions
         WHERE run_id IN (base, other)
-        GROUP BY subject, evidence
+        GROUP BY subject, evidence, is_fault
     ),
 
-    -- `run.json` has precedence over the trace.
-    different_conditions AS (
+    -- Faults, and conditions that differ: `run.json` has precedence over the trace.
+    told AS (
         SELECT
             subject,
             arg_min(base_value, evidence) AS base_value,
             arg_min(other_value, evidence) AS other_value
         FROM conditions
-        WHERE base_value <> other_value
+        WHERE is_fault OR base_value <> other_value
         GROUP BY subject
     ),
 
@@ -47,22 +48,10 @@ CREATE MACRO comparability(base, other) AS TABLE
         WHERE least(base_percent, other_percent) < 50
     ),
 
-    faults AS (
-        SELECT
-            subject,
-            any_value(value) FILTER (WHERE run_id = base) AS base_value,
-            any_value(value) FILTER (WHERE run_id = other) AS other_value
-        FROM run_faults
-        WHERE run_id IN (base, other)
-        GROUP BY subject
-    ),
-
     differences AS (
-        FROM different_conditions
+        FROM told
         UNION ALL
         FROM different_shapes
-        UNION ALL
-        FROM faults
     ),
 
     -- In the order of the warnings.

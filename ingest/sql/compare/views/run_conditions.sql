@@ -1,11 +1,15 @@
--- Part of `comparability`: the conditions under which a run was profiled, where they are known.
--- Whether a model was compiled, and how, is no condition: that is what people test.
--- One row: a condition of a run, by who knows it.
+-- Part of `comparability`: the conditions under which a run was profiled, where they are known, and
+-- its faults: what makes its metrics doubtful. Whether a model was compiled, and how, is no
+-- condition: that is what people test.
+-- One row: a condition of a run, by who knows it; or a fault.
 --
 -- run_id    the run
--- subject   code of the condition: model, batch, device, profiler: with_stack, …
+-- subject   code of the condition: model, batch, device, profiler: with_stack, …; or of the fault:
+--           damaged files, compiled while measured, waited for compilation or unsteady steps, as
+--           `is_steady` of `run_metrics` says
 -- evidence  who knows it: run (`run.json` and the table `runs`) or trace
--- value     the condition
+-- is_fault  whether it is a fault
+-- value     the condition; of a fault the files, the extent of the compilation, or the steps
 WITH
 of_runs AS (
     SELECT
@@ -32,6 +36,7 @@ of_runs AS (
 of_traces AS (
     SELECT
         run_id,
+        count(DISTINCT sources.rank)::VARCHAR AS ranks,
         max(json_extract_string(metadata, '$.cuda_runtime_version')) AS cuda,
         max(json_extract_string(metadata, '$.hip_runtime_version')) AS hip,
         max(json_extract_string(metadata, '$.cuda_driver_version')) AS driver,
@@ -60,8 +65,40 @@ of_steps AS (
             END
             ORDER BY metrics.rank
         ) AS steps,
-        count(DISTINCT metrics.rank)::VARCHAR AS ranks
+        any_value(
+            if(
+                steps < 3,
+                format('{:,} step{}', steps, if(steps = 1, '', 's')),
+                format(
+                    '{:.3g} to {:.3g} ms in the middle half of {:,} steps',
+                    q1_wall_ns / 1e6,
+                    q3_wall_ns / 1e6,
+                    steps
+                )
+            )
+        ) FILTER (WHERE is_slowest AND NOT is_steady) AS unsteady
     FROM run_metrics AS metrics
+    GROUP BY run_id
+),
+
+-- Stacked, not joined: for a join, DuckDB would read the files of all runs to answer for one.
+stacked AS (
+    SELECT run_id, compilations, recompiles, NULL AS wait_ns
+    FROM run_overview
+    WHERE compilations > 0
+    UNION ALL
+    SELECT run_id, NULL AS compilations, NULL AS recompiles, total_ns AS wait_ns
+    FROM run_parts
+    WHERE part = 'compile' AND total_ns > 0
+),
+
+of_compilation AS (
+    SELECT
+        run_id,
+        max(compilations) AS compilations,
+        max(recompiles) AS recompiles,
+        max(wait_ns) AS wait_ns
+    FROM stacked
     GROUP BY run_id
 ),
 
@@ -98,7 +135,7 @@ of_inputs AS (
     GROUP BY run_id
 )
 
-SELECT run_id, subject, 'run' AS evidence, value
+SELECT run_id, subject, 'run' AS evidence, FALSE AS is_fault, value
 FROM of_runs UNPIVOT (
     value FOR subject IN (
         model, batch, offload, dtype, device, world_size, framework, framework_version,
@@ -107,18 +144,42 @@ FROM of_runs UNPIVOT (
     )
 )
 UNION ALL
-SELECT run_id, subject, 'trace' AS evidence, value
+SELECT run_id, subject, 'trace' AS evidence, FALSE AS is_fault, value
 FROM of_traces UNPIVOT (
     value FOR subject IN (
-        cuda AS 'CUDA', hip AS 'HIP', driver, nccl AS 'NCCL', -- noqa: RF06
+        ranks, cuda AS 'CUDA', hip AS 'HIP', driver, nccl AS 'NCCL', -- noqa: RF06
         stacks AS 'profiler: with_stack', shapes AS 'profiler: record_shapes', -- noqa: RF05
         memory AS 'profiler: profile_memory', flops AS 'profiler: with_flops', -- noqa: RF05
         modules AS 'profiler: with_modules' -- noqa: RF05
     )
 )
 UNION ALL
-SELECT run_id, subject, 'trace' AS evidence, value
-FROM of_steps UNPIVOT (value FOR subject IN (measure, steps, ranks))
+SELECT run_id, subject, 'trace' AS evidence, subject = 'unsteady steps' AS is_fault, value
+FROM of_steps UNPIVOT (
+    value FOR subject IN (measure, steps, unsteady AS 'unsteady steps') -- noqa: RF05
+)
 UNION ALL
-SELECT run_id, 'dtype' AS subject, 'trace' AS evidence, dtype AS value
-FROM of_inputs;
+SELECT run_id, 'dtype' AS subject, 'trace' AS evidence, FALSE AS is_fault, dtype AS value
+FROM of_inputs
+UNION ALL
+SELECT
+    run_id,
+    if(compilations > 0, 'compiled while measured', 'waited for compilation') AS subject,
+    'trace' AS evidence,
+    TRUE AS is_fault,
+    if(
+        compilations > 0,
+        concat(compilations, ', ', recompiles, ' of them again'),
+        concat(round(wait_ns / 1e6, 1), ' ms')
+    ) AS value
+FROM of_compilation
+UNION ALL
+SELECT
+    run_id,
+    'damaged files' AS subject,
+    'trace' AS evidence,
+    TRUE AS is_fault,
+    string_agg(concat(status, ': ', path), '; ' ORDER BY source_id) AS value
+FROM sources
+WHERE status IN ('truncated', 'failed')
+GROUP BY run_id;

@@ -71,7 +71,7 @@ devices AS (
         min(step_name) AS step_name,
         if(any_value(steps_from) = 'run', 1, sum(steps))::BIGINT AS steps,
         count(*) OVER (PARTITION BY rank) AS devices
-    FROM step_windows
+    FROM work_windows
     GROUP BY rank, device, measure
 ),
 
@@ -150,7 +150,7 @@ outside AS (
             )
         )::BIGINT AS busy_ns
     FROM busy_islands AS islands
-    INNER JOIN step_windows AS measured
+    INNER JOIN work_windows AS measured
         ON
             islands.source_id = measured.source_id
             AND islands.device IS NOT DISTINCT FROM measured.device

@@ -22,7 +22,8 @@ listed AS (
         metrics.is_slowest,
         metrics.is_slowest_of_rank,
         [{ 'metric': 'wall', 'unit': 'ns', 'value': metrics.wall_ns }]
-        -- Parts that the run cannot have are null; the others are rows of `run_parts`.
+        -- Parts that the run cannot have get a row without a value. The others are left out here:
+        -- they are rows of `run_parts`. Each list is a constant, which DuckDB works out once.
         || if(
             metrics.measure = 'device',
             [
@@ -32,7 +33,8 @@ listed AS (
                     {
                         'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
                         'unit': 'ns',
-                        'value': NULL
+                        'value': NULL,
+                        'is_part': TRUE
                     }
                 ) FOR rule IN step_part_rules()
             ],
@@ -43,7 +45,8 @@ listed AS (
                     {
                         'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
                         'unit': 'ns',
-                        'value': NULL
+                        'value': NULL,
+                        'is_part': TRUE
                     }
                 ) FOR rule IN step_part_rules()
             ]
@@ -100,7 +103,7 @@ SELECT
     row.metric,
     row.unit,
     row.value,
-    ordinal BETWEEN 2 AND 1 + len(step_part_rules()) AS is_part,
+    coalesce(row.is_part, FALSE) AS is_part,
     ordinal
 FROM unnested
 WHERE row IS NOT NULL

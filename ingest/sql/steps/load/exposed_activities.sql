@@ -15,7 +15,7 @@ spans AS MATERIALIZED (
         least(activity.end_ns, measured.end_ns) AS end_ns,
         activity.event_id
     FROM activity_steps AS activity
-    INNER JOIN step_windows AS measured
+    INNER JOIN work_windows AS measured
         ON
             activity.source_id = measured.source_id
             AND activity.device IS NOT DISTINCT FROM measured.device

@@ -16,7 +16,7 @@ edges AS (
         unnest([wall_start_ns, start_ns, end_ns, wall_end_ns]) AS edge_ns,
         NULL AS kind,
         0 AS change
-    FROM step_windows
+    FROM work_windows
     WHERE measure = 'host'
 ),
 
@@ -53,7 +53,7 @@ SELECT
         ))
     END AS part
 FROM running
-INNER JOIN step_windows AS measured
+INNER JOIN work_windows AS measured
     ON
         running.source_id = measured.source_id
         AND running.start_ns >= measured.wall_start_ns

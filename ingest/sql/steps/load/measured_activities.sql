@@ -23,7 +23,7 @@ SELECT
         0
     ) AS covered_ns
 FROM activity_steps AS activity
-INNER JOIN step_windows AS measured
+INNER JOIN work_windows AS measured
     ON
         activity.source_id = measured.source_id
         AND activity.device IS NOT DISTINCT FROM measured.device

@@ -4,7 +4,7 @@
 -- Materialised: several relations read it.
 SELECT gap.source_id, gap.device, gap.step, gap.cause, gap.start_ns, gap.dur_ns
 FROM bubbles AS gap
-INNER JOIN step_windows AS measured
+INNER JOIN work_windows AS measured
     ON
         gap.source_id = measured.source_id
         AND gap.device IS NOT DISTINCT FROM measured.device
@@ -24,7 +24,7 @@ FROM (
         islands.start_ns,
         row_number() OVER (PARTITION BY islands.source_id ORDER BY islands.start_ns) AS ordinal
     FROM busy_islands AS islands
-    INNER JOIN step_windows AS measured
+    INNER JOIN work_windows AS measured
         ON
             islands.source_id = measured.source_id
             AND islands.end_ns >= measured.start_ns

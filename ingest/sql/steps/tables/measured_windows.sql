@@ -1,4 +1,4 @@
--- The stretch of each device, or of the host in a run without one, that its steps asked for.
+-- When each device worked for the measured steps; in a run without a device, when its host did.
 -- One row: a device of an input file with measured steps.
 --
 -- `wall` goes from the first step's start to the last one's end, or to the end of what they
@@ -13,8 +13,8 @@
 -- steps_from     how the steps were found, as in `steps`
 -- step_name      what a step is, as there
 -- steps          number of steps
--- median_step    the device's step of median wall time (`steps.step`); null where it is in another
---                file, and where no steps were found
+-- median_step    step of median wall time on the device (`steps.step`); null in files that do not
+--                hold it, and where no steps were found
 -- wall_start_ns  Unix time at which the wall time begins, ns
 -- wall_end_ns    Unix time at which it ends, ns
 -- start_ns       Unix time from which activities count, ns
@@ -32,7 +32,7 @@ SELECT
     windows.wall_end_ns,
     windows.start_ns,
     windows.end_ns
-FROM step_windows AS windows
+FROM work_windows AS windows
 LEFT JOIN step_metrics AS median
     ON
         windows.source_id = median.source_id

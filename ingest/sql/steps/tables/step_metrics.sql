@@ -112,7 +112,7 @@ launching AS (
 
 devices AS (
     SELECT rank, count(DISTINCT coalesce(device, -1)) AS devices
-    FROM step_windows
+    FROM work_windows
     GROUP BY rank
 )
 
@@ -142,7 +142,7 @@ SELECT
     if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels,
     peaks.peak_bytes
 FROM times
-INNER JOIN step_windows AS measured
+INNER JOIN work_windows AS measured
     ON
         times.source_id = measured.source_id
         AND times.device IS NOT DISTINCT FROM measured.device

@@ -46,7 +46,7 @@ idle AS (
         measured.wall_start_ns AS start_ns,
         measured.start_ns AS end_ns,
         first_activities.step
-    FROM step_windows AS measured
+    FROM work_windows AS measured
     LEFT JOIN first_activities
         ON
             measured.source_id = first_activities.source_id
@@ -60,7 +60,7 @@ idle AS (
         end_ns AS start_ns,
         wall_end_ns AS end_ns,
         NULL AS step
-    FROM step_windows
+    FROM work_windows
     WHERE measure = 'device'
 ),
 
@@ -77,7 +77,7 @@ owned AS (
 -- Every part of every step, so that a part which a step does not have is 0, and not missing.
 none AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
-    FROM step_windows AS measured
+    FROM work_windows AS measured
     INNER JOIN steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
         ON if(measured.measure = 'device', listed.is_of_device, listed.is_of_host)

@@ -14,7 +14,8 @@
 -- wait             for cause `sync`, the operator or call in which the host was waiting
 -- wait_frame       innermost line of Python around that; null when the trace has no stacks
 -- step             step of the activity that ended it (`steps.step`)
--- is_median        whether that is the device's median step, as in `run_metrics`
+-- is_median        whether the gap belongs to the device's median step; always true where no
+--                  steps were found
 SELECT
     gap.run_id,
     gap.rank,

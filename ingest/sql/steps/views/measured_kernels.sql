@@ -17,7 +17,8 @@
 -- op_id            the innermost cpu_op around the launch (`ops.event_id`)
 -- top_op_id        the outermost that is no wrapper (`ops.event_id`)
 -- step             step that launched it (`steps.step`)
--- is_median        whether that is the device's median step, as in `run_metrics`
+-- is_median        whether it belongs to the device's median step; always true where no
+--                  steps were found
 SELECT
     kernels.run_id,
     kernels.rank,

@@ -206,3 +206,21 @@ def test_compilations_of_a_rank_count_once_however_many_devices_it_has(
         found = warnings(connection, "compiled", "plain")
         assert connection.sql("SELECT count(*) FROM run_totals").fetchall() == [(3,)]
     assert found["compiled while measured"] == ("1, 1 of them again", None)
+
+
+def test_a_rank_without_a_device_counts_beside_one_with(traces: Traces, tmp_path: Path) -> None:
+    directory = tmp_path / "mixed"
+    directory.mkdir()
+    op = events.host("aten::mm", "cpu_op", 0, 500)
+    kernel = events.kernel("k", 10, 20, correlation=1)
+    for rank, recorded in enumerate(([op, kernel], [op])):
+        of_rank = traces.write(recorded, f"rank{rank}", distributedInfo={"rank": rank})
+        of_rank.rename(directory / f"rank{rank}.json")
+    log = "".join(event("0/1", kind, "dynamo", at) for kind, at in (("B", 5), ("E", 105)))
+    (directory / "rank1.compile.log").write_text(log)
+    traces.store.add(directory)
+    run(traces, "plain", {})
+    with ingest.connect(traces.store.path) as connection:
+        found = warnings(connection, "mixed", "plain")
+    assert found["ranks"] == ("2", "1")
+    assert found["compiled while measured"] == ("1, 1 of them again", None)

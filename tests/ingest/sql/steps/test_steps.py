@@ -1,7 +1,9 @@
 """Which step an event belongs to."""
 
+from pathlib import Path
 from typing import Any
 
+import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.conftest import Traces
 
@@ -108,3 +110,27 @@ def test_a_benchmarks_marker_is_no_step(traces: Traces) -> None:
     )
     rows = connection.sql("SELECT DISTINCT steps_from, step_name FROM steps").fetchall()
     assert rows == [("annotation", "denoise")]
+
+
+def test_the_median_step_is_one_file_s_where_several_have_its_number(
+    traces: Traces, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name, dur in (("a", 10), ("b", 30)):
+        # Steps 0 and 1 of each file, of 10, 11, 30 and 31 µs: the median is step 1 of a.
+        recorded = [
+            event
+            for number in (0, 1)
+            for event in (
+                step(number, 100 * number, dur + number),
+                *launched(f"{name}{number}", 100 * number + 1, 100 * number + 2, 1),
+            )
+        ]
+        traces.write(recorded, name, distributedInfo={"rank": 0}).rename(run / f"{name}.json")
+    traces.store.add(run)
+    with ingest.connect(traces.store.path) as connection:
+        windows = "SELECT median_step FROM measured_windows ORDER BY source_id"
+        assert connection.sql(windows).fetchall() == [(1,), (None,)]
+        kernels = "SELECT name FROM measured_kernels WHERE is_median"
+        assert connection.sql(kernels).fetchall() == [("a1",)]

@@ -1,6 +1,5 @@
--- When the work that the steps of a device launched ran; of a run without a device, its host's.
--- One row: a device of an input file with measured steps. The columns are those of
--- `measured_windows`, which has the median step beside them.
+-- `measured_windows` without the median step, which is known only later.
+-- One row: a device of an input file with measured steps; of a run without a device, its host.
 -- Materialised: several relations read it.
 WITH
 asked AS (

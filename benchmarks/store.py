@@ -8,6 +8,8 @@ before, but for the one called cold.
 """
 
 import argparse
+import hashlib
+import json
 import os
 import shutil
 import statistics
@@ -73,8 +75,8 @@ def _copy(
     store: ingest.Store, connection: duckdb.DuckDBPyConnection, run: str, number: int
 ) -> None:
     name = f"{run.rpartition('-')[0]}-{number:05}"
-    source = store.runs_path / f"run_id={run}"
-    target = store.runs_path / f"run_id={name}-copy"
+    source = store.run_path(run)
+    target = source.with_name(f"run_id={name}-copy")
     labelled = ("runs.parquet", "run_overview.parquet")
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(*labelled))
     for file in labelled:
@@ -89,6 +91,11 @@ def _copy(
                 str(source / file),
             ],
         )
+    manifest = json.loads((source / "manifest.json").read_text())
+    for file in labelled:
+        content = (target / file).read_bytes()
+        manifest["files"][file] = [len(content), hashlib.sha256(content).hexdigest()]
+    (target / "manifest.json").write_text(json.dumps(manifest))
 
 
 def seconds(action: Callable[[], object], times: int) -> list[float]:
@@ -217,7 +224,7 @@ def main() -> None:
         for measure in (measure_queries, measure_commands, measure_pages)
         for what, limit, taken in measure(store.path, run, asked.times)
     ]
-    files = list(store.runs_path.rglob("*.parquet"))
+    files = list(store.path.rglob("*.parquet"))
     megabytes = sum(path.stat().st_size for path in files) / 1e6
     print(f"{len(store.run_ids()):,} runs, {len(files):,} files, {megabytes:,.0f} MB")
     columns = ("seconds for", "limit", "median", "fastest")

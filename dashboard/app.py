@@ -71,6 +71,8 @@ def main() -> None:
         st.session_state["runs"] = run_picker.pick_runs(run_ids)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
         st.caption(f"{runs_in} in `{data.path()}`")
+    for line in data.faults():
+        st.warning(line, icon=":material/heart_broken:")
     run_picker.say_unknown()
     if not run_ids and page is not pages["sql"]:
         nothing_yet()

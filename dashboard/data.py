@@ -1,7 +1,6 @@
 """The store behind the pages: its path, connections to it, and cached results."""
 
 import argparse
-import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -50,25 +49,28 @@ def _cached(store: str, state: str, query: str, parameters: tuple[Any, ...]) -> 
 def _fetch(store: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
     """A cursor for each call: pages run in threads of their own."""
     with _connection(store).cursor() as cursor:
-        return ingest.retry_if_removed(lambda: cursor.execute(query, list(parameters)).df())
+        return ingest.read(cursor, lambda: cursor.execute(query, list(parameters)).df())
 
 
 def look() -> list[str]:
     """Reads which runs there are, newest first; results cached for another state are left behind.
 
-    Called once for each run of the script, and so asks the directory before the files in it.
-    Raises ingest.IngestError where there is no store.
+    Called once for each run of the script. Raises ingest.IngestError where there is no store.
     """
     try:
         store = _store(str(path()))
-        changed = store.runs_path.stat().st_mtime_ns  # a run removed and added has the same id
-        state = hashlib.sha256(f"{changed} {store.run_ids()}".encode()).hexdigest()
+        store.refresh()
     except Exception:
         _stop_where_gone()
         raise
-    st.session_state["store_state"] = state
+    st.session_state["store_state"] = store.state
     listed = rows(select("run_id", "run_overview", order_by=NEWEST_FIRST))
     return [str(run_id) for run_id in listed["run_id"]]
+
+
+def faults() -> list[str]:
+    """A line for each run that is left out."""
+    return ingest.fault_lines(_store(str(path())).faults())
 
 
 def rows(query: Query) -> pd.DataFrame:
@@ -96,8 +98,8 @@ def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> 
     """All rows of a macro's call, as an Arrow table."""
     query = select("*", macro, arguments=arguments)
     with _connection(store).cursor() as cursor:
-        return ingest.retry_if_removed(
-            lambda: cursor.sql(query.text, params=list(arguments)).to_arrow_table()
+        return ingest.read(
+            cursor, lambda: cursor.sql(query.text, params=list(arguments)).to_arrow_table()
         )
 
 
@@ -113,7 +115,7 @@ def runs_of(selector: str) -> list[str]:
 @st.cache_data(show_spinner=False, max_entries=100)
 def _runs_of(store: str, state: str, selector: str) -> list[str]:
     with _connection(store).cursor() as cursor:
-        return ingest.retry_if_removed(lambda: ingest.runs_of(cursor, _store(store), selector))
+        return ingest.read(cursor, lambda: ingest.runs_of(cursor, _store(store), selector))
 
 
 def compared(
@@ -137,7 +139,7 @@ def _compared(
     names: tuple[str, str],
 ) -> ingest.Comparison:
     with _connection(store).cursor() as cursor:
-        return ingest.retry_if_removed(lambda: ingest.compare(cursor, base, other, rank, names))
+        return ingest.read(cursor, lambda: ingest.compare(cursor, base, other, rank, names))
 
 
 def _asked(ask: Callable[[], T]) -> T:
@@ -151,7 +153,7 @@ def _asked(ask: Callable[[], T]) -> T:
 
 def _stop_where_gone() -> None:
     """Ends the page with a word where the store's files were taken away under it."""
-    if not any(path().glob("runs/run_id=*/runs.parquet")):
+    if not path().joinpath("runs").is_dir():
         st.error(
             f"The store `{path()}` is gone: it was moved or removed. "
             "Put it back and reload this page, or serve another one.",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline import AddOptions
     from ingest.sql import Part, literal, parts, start_here, tables
-    from ingest.store.connection import connect
-    from ingest.store.retry import retry_if_removed
+    from ingest.store.connection import connect, read
+    from ingest.store.faults import StoreWarning, fault_lines
     from ingest.store.store import Store, default_store
 
 __all__ = [
@@ -28,13 +28,15 @@ __all__ = [
     "QueryError",
     "Result",
     "Store",
+    "StoreWarning",
     "compare",
     "connect",
     "default_store",
+    "fault_lines",
     "literal",
     "names",
     "parts",
-    "retry_if_removed",
+    "read",
     "runs_of",
     "start_here",
     "tables",
@@ -50,13 +52,15 @@ _MODULES = {
     "QueryError": "errors",
     "Result": "console",
     "Store": "store.store",
+    "StoreWarning": "store.faults",
     "compare": "comparison",
     "connect": "store.connection",
     "default_store": "store.store",
+    "fault_lines": "store.faults",
     "literal": "sql",
     "names": "names",
     "parts": "sql",
-    "retry_if_removed": "store.retry",
+    "read": "store.connection",
     "runs_of": "comparison",
     "start_here": "sql",
     "tables": "sql",

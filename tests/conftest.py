@@ -16,7 +16,7 @@ import ingest
 from tests.builders.events import Event
 from tests.command import Command
 from tests.samples import Samples
-from tests.stores import Stores
+from tests.stores import emptied
 
 REPOSITORY = Path(__file__).parent.parent
 SYSTEM_CHROMIUMS = ("chromium-headless-shell", "chromium")  # the first one draws no window
@@ -76,21 +76,15 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
-def stores(shared: Path) -> Stores:
-    """New stores."""
-    return Stores(shared)
-
-
-@pytest.fixture(scope="session")
 def truth(samples: Path) -> dict[str, Any]:
     """Figures of the sample traces, computed without this program."""
     return dict(json.loads((samples / "expected" / "truth.json").read_text()))
 
 
 @pytest.fixture(scope="session")
-def sampled(samples: Path, stores: Stores, shared: Path) -> Samples:
+def sampled(samples: Path, shared: Path) -> Samples:
     """Stores of samples."""
-    return Samples(samples, stores, shared)
+    return Samples(samples, shared)
 
 
 @pytest.fixture(scope="session")
@@ -107,9 +101,9 @@ def store_of_samples(sample_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.fixture
-def store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
     """A store without runs, which is the test's as long as it lasts."""
-    return stores.emptied(tmp_path_factory.getbasetemp() / "store")
+    return emptied(tmp_path_factory.getbasetemp() / "store")
 
 
 class Traces:

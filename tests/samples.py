@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import ingest
-from tests.stores import Stores, locked
+from tests.stores import locked
 
 FOLDERS = ("traces", "traces/cpu", "compile", "snapshots")
 EAGER, COMPILED, TWO_RANKS = "flux_eager_b2", "flux_compiled_b2", "two_ranks"
@@ -32,9 +32,8 @@ FILES = {  # of runs that are not named like their one file
 class Samples:
     """The files in `directory`, and stores of the runs that they make."""
 
-    def __init__(self, directory: Path, stores: Stores, shared: Path) -> None:
+    def __init__(self, directory: Path, shared: Path) -> None:
         self.directory = directory
-        self._stores = stores
         self._shared = shared / "samples"
         self._shared.mkdir(exist_ok=True)
 
@@ -56,7 +55,7 @@ class Samples:
         path, done = self._shared / f"store-{digest}", self._shared / f"{digest}.done"
         with locked(self._shared / f"{digest}.lock"):
             if not done.exists():
-                self.add(self._stores.new(path), *runs)
+                self.add(ingest.Store(path), *runs)
                 done.touch()
         return path
 
@@ -64,7 +63,9 @@ class Samples:
         """Links these runs into a store; returns their ids."""
         directories = self._directories(runs)
         for run in directories:
-            shutil.copytree(run, store.runs_path / run.name, copy_function=_link)
+            version = run.parent.name
+            shutil.copytree(run, store.path / "runs" / version / run.name, copy_function=_link)
+        store.refresh()
         return [run.name.removeprefix("run_id=") for run in directories]
 
     def _directories(self, runs: tuple[str, ...]) -> list[Path]:
@@ -90,13 +91,13 @@ class Samples:
                     shutil.copy(file, source)
             labels = ingest.AddOptions(name=run) if run in FILES else None
             store = self._all()
-            link.symlink_to(store.runs_path / f"run_id={store.add(source, labels).run_id}")
+            link.symlink_to(store.run_path(store.add(source, labels).run_id))
         return link.resolve()
 
     def _all(self) -> ingest.Store:
         path = self._shared / "all"
         with locked(self._shared / "all.lock"):
-            return ingest.Store(path) if path.exists() else self._stores.new(path)
+            return ingest.Store(path)
 
 
 def run_name(file: Path) -> str:

@@ -13,7 +13,6 @@ from docs import generate, worked_questions
 from ingest import connect, sql
 from ingest.cli.commands import app
 from tests.samples import Samples
-from tests.stores import Stores
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -37,9 +36,9 @@ def test_contributing_names_what_exists(path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def connection(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     """A connection to an empty store, with views that stand for the tables named to macros."""
-    store = stores.new(tmp_path_factory.mktemp("documented") / "store")
+    store = ingest.Store(tmp_path_factory.mktemp("documented") / "store")
     with connect(store.path) as opened:
         opened.execute("CREATE TEMP VIEW asked AS FROM memory_timeline")
         opened.execute(

@@ -3,21 +3,23 @@
 import sys
 from enum import StrEnum
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ingest.cli.labels import Mode, tags_of
 from ingest.cli.top import damage, recompiled
 from ingest.cli.top import top as ranking_tables
+from ingest.cli.upkeep import check, edit, remove, upgrade
 from ingest.comparison.commands import diff
 from ingest.errors import QueryError
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.memory.commands import export, memory
 from ingest.pipeline import AddOptions
 from ingest.sql import macros, relations, start_here
-from ingest.store.connection import connect
-from ingest.store.retry import retry_if_removed
+from ingest.store.connection import connect, read
 from ingest.store.store import Store, default_store
 from ingest.terminal import (
     RunArgument,
@@ -31,18 +33,11 @@ from ingest.terminal import (
 from ingest.units import printable
 
 app = typer.Typer(
-    help="Profiles in, one queryable store out.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-class Mode(StrEnum):
-    """How a model was run."""
-
-    eager = "eager"
-    compiled = "compiled"
 
 
 class Level(StrEnum):
@@ -60,6 +55,18 @@ class Format(StrEnum):
     csv = "csv"
     json = "json"
     parquet = "parquet"
+
+
+@app.callback()
+def ingest(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Profiles in, one queryable store out."""
+    if version:
+        results().print(f"tracehouse {metadata.version('tracehouse')}", markup=False)
+        raise typer.Exit
 
 
 DEVICES = """
@@ -106,7 +113,7 @@ def add(
     max_inflation()  # a wrong one would be told of each path
     max_snapshot_bytes()
     options = AddOptions(
-        name, model, mode and mode.value, _tags(tag or []), keep_metadata, redact_paths
+        name, model, mode and mode.value, tags_of(tag or []), keep_metadata, redact_paths
     )
     if not add_with_progress(Store(store or default_store()), paths, options, jobs, as_json):
         raise typer.Exit(1)
@@ -116,7 +123,7 @@ def add(
 def list_runs(store: StoreOption = None) -> None:
     """List the runs of the store, newest first."""
     write_query(
-        connect(open_store(store).path),
+        connect(open_store(store)),
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
             round(span_ns / 1e6, 3) AS span_ms, round(bubble_percent, 1) AS "bubble %",
@@ -130,10 +137,10 @@ def list_runs(store: StoreOption = None) -> None:
 def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: where it comes from, its files, its devices."""
     opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened.path)
+    run_id, connection = opened.find(run), connect(opened)
 
     def rows(query: str) -> list[tuple[Any, ...]]:
-        return retry_if_removed(lambda: connection.execute(query, [run_id]).fetchall())
+        return read(connection, lambda: connection.execute(query, [run_id]).fetchall())
 
     for row in rows(
         """
@@ -165,23 +172,11 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     ):
         for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(said))
-    if said := retry_if_removed(lambda: recompiled(connection, run_id)):
+    if said := read(connection, lambda: recompiled(connection, run_id)):
         print(f"warning: {said}", file=sys.stderr)
     for query in (DEVICES, MEMORY, COMPILATIONS):
         if rows(query):
             write_query(connection, query, [run_id])
-
-
-@app.command()
-def remove(
-    run: Annotated[str, typer.Argument(help="A run's whole id, or its name.")],
-    store: StoreOption = None,
-) -> None:
-    """Remove a run from the store, whole and at once."""
-    opened = open_store(store)
-    run_id = opened.find_exactly(run)
-    opened.remove(run_id)
-    results().print(f"removed {run_id}", markup=False)
 
 
 @app.command()
@@ -190,7 +185,7 @@ def schema(
     store: StoreOption = None,
 ) -> None:
     """Describe the tables, views and macros, or the columns of one."""
-    connection = connect(open_store(store).path)
+    connection = connect(open_store(store))
     if name is None:
         results().print(table(("start here", "question"), start_here().items()))
         write_query(
@@ -223,7 +218,7 @@ def sql(
     store: StoreOption = None,
 ) -> None:
     """Run a query and write its result to stdout."""
-    connection = connect(open_store(store).path)
+    connection = connect(open_store(store))
     write_query(connection, query, output_format=output_format.value)
 
 
@@ -238,23 +233,15 @@ def top(
     """Rank a run's operators or kernels by device time, idle time among them."""
     opened = open_store(store)
     console = results()
-    run_id, connection = opened.find(run), connect(opened.path)
+    run_id, connection = opened.find(run), connect(opened)
     for odd in (damage, recompiled):
-        if said := retry_if_removed(partial(odd, connection, run_id)):
+        if said := read(connection, partial(odd, connection, run_id)):
             print(f"warning: {said}", file=sys.stderr)
-    for part in retry_if_removed(
-        lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))
+    for part in read(
+        connection, lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))
     ):
         console.print(part)
 
 
-app.command()(diff)
-app.command()(memory)
-app.command()(export)
-
-
-def _tags(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if not pair.partition("=")[0].strip() or "=" not in pair:
-            raise typer.BadParameter(f"{pair}: a tag is written KEY=VALUE", param_hint="--tag")
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+for command in (edit, remove, upgrade, check, diff, memory, export):
+    app.command()(command)

@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import sys
+import warnings
 
 from ingest.signals import ending, interruptible
 
@@ -15,10 +16,13 @@ def main() -> None:
 
         from ingest.cli.commands import app
         from ingest.errors import IngestError
-        from ingest.terminal import say_error
+        from ingest.store.faults import StoreWarning
+        from ingest.terminal import say_error, say_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a name
+    warnings.simplefilter("always", StoreWarning)
+    warnings.showwarning = say_warning
     with interruptible() as received:
         try:
             try:

@@ -13,8 +13,7 @@ from ingest.comparison.groups import runs_of
 from ingest.comparison.report import diff_report
 from ingest.comparison.rows import rows_by
 from ingest.errors import MissingError
-from ingest.store.connection import connect
-from ingest.store.retry import retry_if_removed
+from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results
 from ingest.units import printable
 
@@ -68,20 +67,20 @@ def diff(
     all of OTHER are beyond all of BASE.
     """
     opened = open_store(store)
-    connection = connect(opened.path)
+    connection = connect(opened)
 
     def of_store() -> Comparison:
         bases, others = (runs_of(connection, opened, side) for side in (base, other))
         return compare(connection, bases, others, rank)
 
-    comparison = retry_if_removed(of_store)
+    comparison = read(connection, of_store)
     try:
         conditions = [parse(text, comparison.metrics) for text in fail_if or []]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fail-if") from None
     metrics, unlike = comparison.metrics, comparison.unlike
     verdicts = [judge(condition, metrics, unlike) for condition in conditions]
-    rows = retry_if_removed(lambda: rows_by(connection, comparison, by.value))
+    rows = read(connection, lambda: rows_by(connection, comparison, by.value))
     if as_json:
         said = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
         print(json.dumps(plain(said)))

@@ -24,8 +24,9 @@ from ingest import sql
 from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
 from ingest.console.writer import for_arrow
-from ingest.store.catalog import create_views
-from ingest.store.retry import retry_if_removed
+from ingest.errors import StoreError
+from ingest.store.connection import create_views, read
+from ingest.store.store import existing
 
 SETTINGS = (
     "SET enable_external_access = false",
@@ -49,7 +50,7 @@ def main(store: str, memory: str, rows: str, size: str) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what else writes there is no answer
     try:
         connection = _connect(Path(store), int(memory))
-    except duckdb.Error as error:
+    except (duckdb.Error, StoreError) as error:
         _send(answers, {"error": f"The store cannot be read: {error}"})
         return
     _limit(int(memory) + BESIDE)
@@ -72,7 +73,7 @@ def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )
     connection.execute(f"SET allowed_directories = [{sql.literal(f'{store}/')}]")
-    create_views(connection, store)
+    create_views(connection, existing(store))
     for setting in SETTINGS:
         connection.execute(setting)
     return connection
@@ -111,7 +112,7 @@ def _answer(
     """A header and, where the query has an answer, its rows. Raises MemoryError."""
     try:
         with connection.cursor() as cursor:
-            table, cut_at = retry_if_removed(lambda: _read(checked(cursor, text), rows, size))
+            table, cut_at = read(connection, lambda: _read(checked(cursor, text), rows, size))
             return {"cut_at": cut_at}, _serialized(table)
     except (duckdb.FatalException, duckdb.InternalException):
         raise  # the database answers nothing any more

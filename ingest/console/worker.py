@@ -17,6 +17,7 @@ OUT_OF_MEMORY = 3  # exit code of the process
 
 START_SECONDS = 60.0  # a loaded machine takes its time to start a process
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")  # of the environment, which holds secrets
+POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # the default one reserves what the limit counts
 
 
 class Worker:
@@ -28,7 +29,7 @@ class Worker:
         # Not multiprocessing: it would run the caller's main module, a Streamlit app, once more.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ingest.console.child", str(store), *limits],
-            env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**environment, **POOL, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the caller, who ends it

@@ -61,6 +61,11 @@ class RunInput:
         """Size of all files on disk, bytes."""
         return sum(source.bytes for source in self.sources)
 
+    def make_paths_absolute(self) -> None:
+        """Makes the paths of the files absolute, so that they can be found from anywhere."""
+        for source in self.sources:
+            source.path = source.path.absolute()
+
     def make_paths_relative(self) -> None:
         """Makes the paths of the files, in their warnings too, relative to where the run lies."""
         parent = f"{self.path.resolve().parent}/"

@@ -11,8 +11,7 @@ from ingest.memory.html.export import GRAPHS, flame_graph, write_whole
 from ingest.memory.html.page import memory_page
 from ingest.memory.moments import moment
 from ingest.memory.report import memory_report, memory_warnings
-from ingest.store.connection import connect
-from ingest.store.retry import retry_if_removed
+from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
 
@@ -54,10 +53,10 @@ def memory(
     """Show what held each device's memory, at its peak or at any other moment."""
     opened = open_store(store)
     console = results()
-    run_id, connection = opened.find(run), connect(opened.path)
-    for said in retry_if_removed(lambda: list(memory_warnings(connection, run_id))):
+    run_id, connection = opened.find(run), connect(opened)
+    for said in read(connection, lambda: list(memory_warnings(connection, run_id))):
         print(f"warning: {printable(said)}", file=sys.stderr)
-    for part in retry_if_removed(lambda: list(memory_report(connection, run_id, at, by, limit))):
+    for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)
 
 
@@ -84,10 +83,10 @@ def export(
         raise typer.BadParameter("give one of --memory-svg, --segments-svg and --memory-html")
     [(kind, file)] = wanted
     opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened.path)
+    run_id, connection = opened.find(run), connect(opened)
     if kind in GRAPHS:
-        text = retry_if_removed(lambda: flame_graph(connection, run_id, kind))
+        text = read(connection, lambda: flame_graph(connection, run_id, kind))
     else:
-        text = retry_if_removed(lambda: memory_page(connection, run_id))
+        text = read(connection, lambda: memory_page(connection, run_id))
     write_whole(file, text)
     results().print(f"wrote {printable(str(file))}", markup=False)

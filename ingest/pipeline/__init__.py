@@ -1,5 +1,5 @@
 """One run from its files to its Parquet tables."""
 
-from ingest.pipeline.run import AddOptions, write_run
+from ingest.pipeline.run import AddOptions, utc_now, write_run
 
-__all__ = ["AddOptions", "write_run"]
+__all__ = ["AddOptions", "utc_now", "write_run"]

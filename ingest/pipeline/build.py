@@ -38,7 +38,7 @@ def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
             continue
         if file.kind != "staged":
             if _holds(node.empty_if, empty):
-                connection.execute(f"CREATE TABLE {node.name} ({node.columns})")
+                connection.execute(node.ddl)
                 empty.add(node.name)
                 continue
             if not file.filled_by:

@@ -1,6 +1,5 @@
 """Writing a run's tables from the scratch database to Parquet."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,20 +22,14 @@ def write_tables(
     connection: duckdb.DuckDBPyConnection,
     directory: Path,
     empty: frozenset[str] = frozenset(),
-    template: Path | None = None,
 ) -> None:
-    """Writes `<table>.parquet` for each table into `directory`.
-
-    The files of the tables in `empty` are copied from `template`, which is faster, if it is given.
-    """
+    """Writes `<table>.parquet` into `directory` for each table but those in `empty`."""
     # Events join what is known of them: the narrow side is written on the right, to be held in
     # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()
     for table in sql.tables():
-        if template and table.name in empty:
-            file = f"{table.name}.parquet"
-            shutil.copyfile(template / file, directory / file)
+        if table.name in empty:
             continue
         target = sql.literal(directory / f"{table.name}.parquet")
         if table.name == "events" and len(slices) > 1:
@@ -49,6 +42,12 @@ def write_tables(
         else:
             order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
             connection.execute(f"COPY (FROM {table.name} {order}) TO {target} {FORMAT}")
+
+
+def write_index_row(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Writes the run's row of the index, with an empty `run_id`, from the scratch database."""
+    rows = sql.indexed_rows([""], lambda table: f"SELECT '' AS run_id, * FROM main.{table}")
+    connection.execute(f"COPY ({rows}) TO {sql.literal(file)} (FORMAT parquet)")
 
 
 def _in_slices(

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats import Source, SourceWarning, Staging
 from ingest.inputs import (
@@ -22,33 +23,40 @@ from ingest.inputs import (
     world_size,
 )
 from ingest.pipeline.build import build, prepare
-from ingest.pipeline.parquet import write_tables
+from ingest.pipeline.parquet import write_index_row, write_tables
 from ingest.redaction import redact, redact_paths
 
 MEMORY_LIMIT = "512MB"
+IN_MEMORY_BYTES = 4 << 20  # of files on disk: to work on so few without a database file is faster
 
 
 @dataclass
 class AddOptions:
     """The user's labels of a run, which override those in its files, and what to redact.
 
-    Without `keep_metadata`, everything that looks like a secret is redacted, in the labels and in
-    the run's files. With `redact_paths`, so are the paths of source files and of the run's files.
+    A tag that is None is left out, where run.json has it. Without `keep_metadata`, everything that
+    looks like a secret is redacted, in the labels and in the run's files. With `redact_paths`, so
+    are the paths of source files and of the run's files.
     """
 
     name: str | None = None
     model: str | None = None
     mode: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str | None] = field(default_factory=dict)
     keep_metadata: bool = False
     redact_paths: bool = False
+    note: str | None = None
 
     def without_secrets(self) -> "AddOptions":
         """The options as they may be stored."""
         if self.keep_metadata:
             return self
         return replace(
-            self, name=redact(self.name), model=redact(self.model), tags=redact(self.tags)
+            self,
+            name=redact(self.name),
+            model=redact(self.model),
+            note=redact(self.note),
+            tags=redact(self.tags),
         )
 
 
@@ -56,18 +64,21 @@ def write_run(
     run: RunInput,
     options: AddOptions,
     directory: Path,
+    index_row: Path | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    template: Path | None = None,
+    added_at: datetime | None = None,
 ) -> None:
-    """Writes `<table>.parquet` for each table into the existing, empty `directory`.
+    """Writes `<table>.parquet` for each table with rows into the existing, empty `directory`.
 
-    `template` is a directory with the files of a run without rows, to copy those of empty tables.
+    The run's row of the store's index, without its id, goes to file `index_row`. `added_at` is when
+    the run was added, UTC; None is now.
 
     `progress` hears how many bytes of the files have been read so far. A trace that cannot be
     read becomes a source with status `failed`; ProfileError is raised when that leaves none.
     """
     scratch = directory.with_name(directory.name + ".scratch")
+    database = ":memory:" if run.bytes <= IN_MEMORY_BYTES else str(scratch)
     config: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
         "preserve_insertion_order": False,
@@ -75,7 +86,7 @@ def write_run(
     }
     if threads:
         config["threads"] = threads
-    with duckdb.connect(str(scratch), config=config) as connection:
+    with duckdb.connect(database, config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         prepare(connection)
         _stage(Staging(connection, options.keep_metadata), run, progress)
@@ -86,11 +97,20 @@ def write_run(
                 _redact_descriptions(run)
             if options.redact_paths:
                 run.make_paths_relative()
+            else:
+                run.make_paths_absolute()
             _fill_files(connection, run.sources)
-            _fill_run(connection, run, options)
+            _fill_run(connection, run, options, added_at or utc_now())
         empty = build(connection)
         _read_warnings(connection, run.sources)
-        write_tables(connection, directory, empty, template)
+        write_tables(connection, directory, empty)
+        if index_row:
+            write_index_row(connection, index_row)
+
+
+def utc_now() -> datetime:
+    """This moment, UTC, as DuckDB takes it."""
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
@@ -162,14 +182,17 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     )
 
 
-def _fill_run(connection: duckdb.DuckDBPyConnection, run: RunInput, options: AddOptions) -> None:
+def _fill_run(
+    connection: duckdb.DuckDBPyConnection, run: RunInput, options: AddOptions, added_at: datetime
+) -> None:
     said = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
     ranks = len({source.rank for source in run.sources if source.is_profile})
-    tags = {str(k): str(v) for k, v in (said.get("tags") or {}).items()} | options.tags
+    tags: dict[str, str | None] = {str(k): str(v) for k, v in (said.get("tags") or {}).items()}
+    tags = {key: value for key, value in (tags | options.tags).items() if value is not None}
     connection.execute(
         "INSERT INTO staged_run VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
-        "map($10::VARCHAR[], $11::VARCHAR[]), $12)",
+        "map($10::VARCHAR[], $11::VARCHAR[]), $12, $13, $14, $15, $16)",
         [
             options.name or run.name,
             options.model or said.get("model"),
@@ -179,9 +202,13 @@ def _fill_run(connection: duckdb.DuckDBPyConnection, run: RunInput, options: Add
             said.get("device_name") or device_name(metadata),
             said.get("world_size") or world_size(metadata) or ranks,
             started_at(said),
-            datetime.now(UTC).replace(tzinfo=None),
+            added_at,
             list(tags),
             list(tags.values()),
+            options.note,
+            None if options.redact_paths else str(run.path.absolute()),
+            sql.schema_version(),
+            sql.logic_version(),
             json.dumps(said),
         ],
     )

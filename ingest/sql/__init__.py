@@ -11,6 +11,7 @@ A file holds one object, named after the file. The order in which the objects ar
 derived from what they read (`order.py`); nobody keeps a list.
 """
 
+from ingest.sql.inline import indexed_rows, read_by_index
 from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
@@ -18,6 +19,7 @@ from ingest.sql.loader import (
     Filling,
     SqlFile,
     files,
+    indexed,
     macros,
     of_kind,
     query,
@@ -29,6 +31,7 @@ from ingest.sql.order import Node, OrderError, in_order, nodes
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
+from ingest.sql.versions import digest, logic_version, schema_version, table_columns
 
 __all__ = [
     "TOPICS",
@@ -41,18 +44,25 @@ __all__ = [
     "Reference",
     "SqlFile",
     "Topic",
+    "digest",
     "files",
     "in_order",
+    "indexed",
+    "indexed_rows",
     "key_references",
     "literal",
+    "logic_version",
     "macros",
     "nodes",
     "of_kind",
     "of_topic",
     "parts",
     "query",
+    "read_by_index",
     "relations",
+    "schema_version",
     "start_here",
+    "table_columns",
     "tables",
     "views",
 ]

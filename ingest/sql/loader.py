@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORD_LINE = re.compile(r"^(One row|Start here|Materialised|Filled by|Paths): ")
+KEYWORD_LINE = re.compile(r"^(One row|Start here|Indexed|Materialised|Filled by|Paths): ")
 PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
 PATHS = re.compile(r"(\w+) \((\w+)\)")
@@ -64,8 +64,9 @@ class Macro(NamedTuple):
 class SqlFile:
     """A `.sql` file, `ingest/sql/<topic>/<kind>/<name>.sql`: one object, named after the file.
 
-    `materialised` says why a relation is a table in the scratch database and no view. `paths` names
-    the columns that hold paths, each with the macro that makes them relative.
+    `materialised` says why a relation is a table in the scratch database and no view, `indexed` why
+    the store's index keeps its rows. `paths` names the columns that hold paths, each with the macro
+    that makes them relative.
     """
 
     name: str
@@ -74,6 +75,7 @@ class SqlFile:
     body: str
     documentation: Documentation
     materialised: str | None
+    indexed: str | None
     filled_by: Filling | None
     paths: dict[str, str]
 
@@ -136,6 +138,11 @@ def macros() -> tuple[SqlFile, ...]:
     return tuple(file for file in of_kind("views") if file.macro)
 
 
+def indexed() -> tuple[SqlFile, ...]:
+    """The tables and views whose rows the store's index keeps, by name."""
+    return tuple(file for file in of_kind("tables", "views") if file.indexed)
+
+
 def relations() -> tuple[SqlFile, ...]:
     """All that users query: tables, views, then table macros."""
     return (*tables(), *views(), *macros())
@@ -154,6 +161,7 @@ def _read(path: Path) -> SqlFile:
         "\n".join(lines[begins:]),
         documentation,
         keywords.get("Materialised"),
+        keywords.get("Indexed"),
         _filling(filling) if filling else None,
         _paths(keywords["Paths"]) if "Paths" in keywords else {},
     )
@@ -173,9 +181,8 @@ def _paths(text: str) -> dict[str, str]:
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Sentences; `One row: …` with what follows; `Start here: …`, `Materialised: …`,
-    `Filled by: …` or `Paths: …`, which an empty line ends; then `column  meaning` lines, which
-    deeper lines continue."""
+    """Sentences; `One row: …` with what follows; the other keywords, each of which an empty line
+    ends; then `column  meaning` lines, which deeper lines continue."""
     texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}
     keyword = prose = column = ""

@@ -6,9 +6,10 @@ To derive it takes a third of a second, so `python -m ingest.sql` writes it to
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -28,13 +29,19 @@ class Node:
     """An object in the order, with what it reads.
 
     For a relation of the scratch database: the condition under which it is empty, and its columns
-    as CREATE TABLE takes them.
+    with their types.
     """
 
     name: str
     reads: tuple[str, ...]
     empty_if: Condition = False
-    columns: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ddl(self) -> str:
+        """The statement that creates the relation as an empty table."""
+        listed = ", ".join(f'"{name}" {kind}' for name, kind in self.columns.items())
+        return f"CREATE TABLE {self.name} ({listed})"
 
 
 def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> list[str]:
@@ -77,7 +84,7 @@ def derive() -> dict[str, list[Node]]:
         columns = _columns(connection, [scratch[node.name] for node in nodes])
         return {
             "scratch": [
-                Node(node.name, node.reads, node.empty_if, columns.get(node.name, ""))
+                Node(node.name, node.reads, node.empty_if, columns.get(node.name, {}))
                 for node in nodes
             ],
             "catalog": _catalog(connection),
@@ -106,33 +113,39 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
     ]
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]) -> dict[str, str]:
+def _columns(
+    connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]
+) -> dict[str, dict[str, str]]:
     """The columns of each relation, for which all are created, without rows."""
     for file in ordered:
         connection.execute(file.statement)
-    rows = connection.execute(
-        """
-        SELECT table_name, string_agg(format('"{}" {}', column_name, data_type), ', '
-            ORDER BY column_index)
-        FROM duckdb_columns() WHERE NOT internal GROUP BY table_name
-        """
-    ).fetchall()
-    return dict(rows)
+    columns: dict[str, dict[str, str]] = {}
+    for table, column, kind in connection.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
+        "ORDER BY table_name, column_index"
+    ).fetchall():
+        columns.setdefault(table, {})[column] = kind
+    return columns
+
+
+@cache
+def generated() -> dict[str, Any]:
+    """What `generated_order.json` holds: the version of the logic, and the orders."""
+    return dict(json.loads(ORDER_FILE.read_text(encoding="utf-8")))
 
 
 @cache
 def nodes(database: str) -> tuple[Node, ...]:
     """The generated order of a database: `scratch` or `catalog`."""
-    text = json.loads(ORDER_FILE.read_text(encoding="utf-8"))
     return tuple(
-        Node(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", ""))
-        for name, said in text[database].items()
+        Node(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", {}))
+        for name, said in generated()[database].items()
     )
 
 
-def written(orders: Mapping[str, Sequence[Node]]) -> str:
+def written(orders: Mapping[str, Sequence[Node]], logic: str) -> str:
     """The text of `generated_order.json`, a line for each object."""
-    parts = []
+    parts = [f'  "logic": {json.dumps(logic)}']
     for database, ordered in orders.items():
         lines = []
         for node in ordered:

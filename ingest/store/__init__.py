@@ -2,8 +2,13 @@
 
 store.py       Store: adds, finds and removes runs
 connection.py  connect: a DuckDB connection with all tables and views of a store
-catalog.py     the views, in a connection or in the store's catalog file
-retry.py       retry_if_removed: reading while others write
+places.py      where the runs lie
+manifest.py    what wrote a run, from what, and the checksums of its files
+faults.py      what is wrong with a run
+tables.py      the tables of runs, whichever version wrote them
+catalog.py     the views over them, in a connection or in the store's catalog file
+index.py       one file with what is asked of all runs; indexing.py writes it
+template.py    an empty store, to copy new ones from
 workers.py     add_all: adding several runs in processes
 
 Other rooms import these modules, and nothing is exported here: a process that needs one of them

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.store.places import put_back
+
 LOCK = ".lock"
 PREFIX = ".work-"
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK}
@@ -42,7 +44,7 @@ def workplace(store: Path) -> Iterator[Path]:
     directory = store / f"{PREFIX}{uuid.uuid4().hex[:12]}"
     with locked(store):  # nobody sweeps between the two steps
         _sweep(store)
-        directory.mkdir()
+        directory.mkdir(mode=0o700)  # what is in it may not be redacted yet
         lock = _lock(directory / "lock")
     try:
         yield directory
@@ -61,6 +63,7 @@ def _sweep(store: Path) -> None:
     for directory in store.glob(f"{PREFIX}*"):
         with suppress(OSError):  # in use, gone by now, or another user's
             os.close(_lock(directory / "lock", fcntl.LOCK_NB, needed=True))
+            put_back(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -1,18 +1,17 @@
 """The store: a directory of immutable runs, each a directory of Parquet files.
 
-    <store>/runs/run_id=<id>/<table>.parquet
-    <store>/catalog.duckdb
-    <store>/schema          which tables the runs have, and which views the catalog
+    <store>/runs/<version>/run_id=<id>/<table>.parquet     and a manifest; no file without rows
+    <store>/index.parquet      derived: what is asked of all runs
+    <store>/catalog.duckdb     derived: the views
+    <store>/schema             which views the catalog has
 
-A run is written beside the others and appears by one rename; it goes by one rename too. One more
-partition holds every table without rows: it gives the schema to an empty store.
+A run is written beside the others and appears by one rename; it goes by one rename too. The derived
+files follow, and whoever opens the store next brings them up to date.
 """
 
 import os
-import re
 import time
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +20,29 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
+from ingest import sql
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
-from ingest.pipeline import AddOptions, write_run
-from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
+from ingest.pipeline import AddOptions, utc_now, write_run
+from ingest.store import references
+from ingest.store.catalog import CATALOG, STAMP, Catalog
+from ingest.store.faults import OLD, Fault, find_fault
+from ingest.store.index import INDEX, Entry, read_index
+from ingest.store.indexing import write_index
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
-from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
+from ingest.store.manifest import Manifest, read_manifest
+from ingest.store.places import (
+    EMPTY,
+    RUNS,
+    places,
+    run_directory,
+    set_aside,
+    version_directory,
+    versions,
+)
+from ingest.store.tables import columns_of
+from ingest.store.template import copy_empty_index, copy_empty_tables, write_catalog
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
@@ -60,56 +75,67 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
-        self.runs_path = self.path / "runs"
-        exists, stamp = self._state()
-        tables, _, catalog = stamp.partition(" ")
-        if not exists:
-            self._create()
-            self._write_catalog()
-            return
-        if tables != tables_digest():
-            check_tables(self.runs_path)
-        elif catalog == catalog_digest(self.path):
-            return
-        with suppress(StoreError):  # moved, or this version has other views; to read needs neither
-            self._write_catalog()
+        self._create()
+        self.refresh()
+
+    def refresh(self, suspects: Container[str] = ()) -> None:
+        """Reads which runs there are, and brings what is derived of them up to date.
+
+        All files of the runs `suspects` are read, to see whether they are intact. Where nothing can
+        be written, the runs are read without what is derived.
+        """
+        with self._reading():
+            self._places = places(self.path)
+            known = read_index(self.path / INDEX)
+        if self._is_current(known) and not suspects:
+            self._entries = known or {}
+        else:
+            try:
+                with self.workplace() as place, locked(self.path):
+                    self._places = places(self.path)
+                    self._entries = self._write_index(place, suspects=suspects)
+                known = self._entries
+            except StoreError:
+                self._entries = {i: self._looked_at(i, i in suspects) for i in self._places}
+        self.catalog = self._catalog(self._is_current(known))
+        self.has_catalog = self._stamp() == self.catalog.digest()
+        if not self.has_catalog and self.catalog.is_indexed:
+            self.write_catalog()
+
+    @property
+    def state(self) -> str:
+        """It differs where any run has come, gone or changed."""
+        return sql.digest(f"{p.run_id} {p.version} {p.changed_ns}" for p in self._places.values())
 
     def run_ids(self) -> list[str]:
-        """The ids of all runs, sorted."""
-        names = (path.name for path in self.runs_path.glob("run_id=*"))
-        return sorted(name.removeprefix("run_id=") for name in names if name != EMPTY_PARTITION)
+        """The ids of all runs, sorted; of those too that cannot be read."""
+        with self._reading():
+            return list(places(self.path))
+
+    def faults(self) -> dict[str, Fault]:
+        """The runs that cannot be read, with what is wrong with each."""
+        return {run_id: entry.fault for run_id, entry in self._entries.items() if entry.fault}
 
     def find(self, reference: str) -> str:
         """The run that `reference` names: an id, a unique beginning of one, or a run's name.
 
-        Raises StoreError when no run or more than one fits.
+        Raises StoreError when no run or more than one fits, or the run cannot be read.
         """
-        return self._only(reference, self._named(reference) or self._begun(reference))
+        run_id = references.find(self.path, self._names(), reference)
+        if fault := self.faults().get(run_id):
+            raise StoreError(f"{run_id}: {fault.text}")
+        return run_id
 
     def find_exactly(self, reference: str) -> str:
-        """The same without beginnings of ids: for what cannot be undone."""
-        named, begun = self._named(reference), self._begun(reference)
-        if begun and not named:
-            listed = ", ".join(begun[:5])
-            raise StoreError(f"{reference}: not a run's whole id or name; did you mean {listed}?")
-        return self._only(reference, named)
+        """The same without beginnings of ids, and of runs that cannot be read too."""
+        return references.find_exactly(self.path, self._names(), reference)
 
-    def _named(self, reference: str) -> list[str]:
-        ids = self.run_ids()
-        if reference in ids:
-            return [reference]
-        return [run_id for run_id in ids if run_id.rpartition("-")[0] == slug(reference)]
-
-    def _begun(self, reference: str) -> list[str]:
-        return [i for i in self.run_ids() if reference and i.startswith(reference)]
-
-    def _only(self, reference: str, candidates: list[str]) -> str:
-        if not candidates:
-            raise StoreError(f"{reference}: no such run in {self.path}; see `ingest list`")
-        if len(candidates) > 1:
-            listed = ", ".join(candidates[:5])
-            raise StoreError(f"{reference}: {len(candidates)} runs fit: {listed}")
-        return candidates[0]
+    def run_path(self, run_id: str) -> Path:
+        """The directory of a run. Raises StoreError when there is none."""
+        with self._reading():
+            if place := places(self.path).get(run_id):
+                return place.directory
+        raise StoreError(f"{run_id}: no such run in {self.path}")
 
     def add(
         self,
@@ -128,98 +154,185 @@ class Store:
         """
         began = time.perf_counter()
         options = (options or AddOptions()).without_secrets()
-        with self._workplace() as place:
+        with self.workplace() as place:
             run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
-            directory = place / "run"
+            directory, row = place / "run", place / "index_row.parquet"
             directory.mkdir()
-            write_run(run, options, directory, threads, progress, self.runs_path / EMPTY_PARTITION)
+            added_at = utc_now()
+            write_run(run, options, directory, row, threads, progress, added_at)
+            Manifest.of(run, options, directory, added_at).write(directory)
             sync(directory)
             with locked(self.path):
                 if existing := self._with_content(run):  # somebody else was faster
                     return Added(existing, False, time.perf_counter() - began, [])
                 run_id = self._new_id(options.name or run.name, run.digest)
-                directory.rename(self.runs_path / f"run_id={run_id}")
-                sync_names(self.runs_path)
+                target = run_directory(self.path, run_id)
+                directory.rename(target)
+                sync_names(target.parent)
+                self._write_index(place, {run_id: row})
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
         """Removes a run, whole and at once. Raises StoreError when there is none."""
-        with self._workplace() as place, locked(self.path):
-            if run_id not in self.run_ids():
-                raise StoreError(f"{run_id}: no such run in {self.path}")
-            (self.runs_path / f"run_id={run_id}").rename(place / "removed")
-            sync_names(self.runs_path)
+        with self.workplace() as place, locked(self.path):
+            directory = self.run_path(run_id)
+            directory.rename(place / "removed")
+            sync_names(directory.parent)
+            self._write_index(place)
+
+    def replace(
+        self,
+        place: Path,
+        run_id: str,
+        directory: Path,
+        parent: Path | None = None,
+        row: Path | None = None,
+    ) -> None:
+        """Puts a run that is written into workplace `place` where the run was.
+
+        It goes to the runs of this version, or to directory `parent`. `row` is its row of the
+        index. Raises StoreError when there is no such run any more.
+        """
+        with locked(self.path):
+            set_aside(self.path, self.run_path(run_id), place)
+            target = run_directory(self.path, run_id)
+            target = parent / target.name if parent else target
+            directory.rename(target)
+            sync_names(target.parent)
+            self._write_index(place, {run_id: row} if row else None)
+
+    def write_catalog(self) -> None:
+        """Writes the file with the views anew, where the store can be written."""
+        with suppress(StoreError), self.workplace() as place:
+            write_catalog(place / CATALOG, self.catalog)
+            (place / STAMP).write_text(self.catalog.digest())
+            sync(place)
+            with locked(self.path):  # the stamp of one is never beside the catalog of another
+                for name in (CATALOG, STAMP):
+                    os.replace(place / name, self.path / name)
+            self.has_catalog = True
+
+    def drop_unused_versions(self) -> None:
+        """Removes what is left of other versions of the tables that no run has any more."""
+        with self.workplace() as place, locked(self.path):
+            used = {run.version for run in places(self.path).values()} | {sql.schema_version()}
+            for number, version in enumerate(set(versions(self.path)) - used):
+                directory = version_directory(self.path, version)
+                unused = directory if version else directory / EMPTY
+                unused.rename(place / f"unused_{number}")
 
     def sweep(self) -> None:
-        """Removes what killed processes left behind; `add` and `remove` do so too."""
+        """Removes what killed processes left behind; whatever writes to the store does so too."""
         sweep(self.path)
+
+    def _names(self) -> dict[str, str | None]:
+        """The names of the runs, by id."""
+        known = read_index(self.path / INDEX) or self._entries
+        return {i: known[i].name if i in known else None for i in self.run_ids()}
+
+    def _write_index(
+        self, place: Path, new: dict[str, Path] | None = None, suspects: Container[str] = ()
+    ) -> dict[str, Entry]:
+        """Writes the index of the runs as they are now. The store is locked."""
+        entries = write_index(place / INDEX, self.path, places(self.path), new, suspects)
+        os.replace(place / INDEX, self.path / INDEX)
+        return entries
 
     def _with_content(self, run: RunInput) -> str | None:
         """The run that holds the same files. Digits of an id may agree by chance, checksums not."""
-        for run_id in self.run_ids():
+        for run_id, place in places(self.path).items():
             if run.digest.startswith(run_id.rpartition("-")[2]):
-                file = self.runs_path / f"run_id={run_id}" / "sources.parquet"
-                with suppress(FileNotFoundError):  # removed by now
-                    stored = pq.ParquetFile(file).read(["sha256"])["sha256"].to_pylist()
-                    if sorted(stored) == run.checksums:
-                        return run_id
+                if manifest := read_manifest(place.directory):
+                    stored = manifest.checksums
+                else:
+                    stored = _checksums(place.directory)
+                if stored == run.checksums:
+                    return run_id
         return None
 
     def _new_id(self, name: str, digest: str) -> str:
         taken = {run_id.rpartition("-")[2] for run_id in self.run_ids()}
         digits = next(count for count in DIGITS if digest[:count] not in taken)
-        return f"{slug(name) or 'run'}-{digest[:digits]}"
+        return f"{references.slug(name) or 'run'}-{digest[:digits]}"
+
+    def _is_current(self, known: dict[str, Entry] | None) -> bool:
+        """Whether an index knows all runs as they are."""
+        return (
+            known is not None
+            and known.keys() == self._places.keys()
+            and all(known[run_id].is_of(place) for run_id, place in self._places.items())
+        )
+
+    def _looked_at(self, run_id: str, thorough: bool) -> Entry:
+        """What the index would know of a run."""
+        place = self._places[run_id]
+        columns = columns_of(self.path, place.version)
+        if columns is None:
+            return Entry(place.version, place.changed_ns, Fault(OLD, ""))
+        fault = find_fault(place, columns, thorough)
+        return Entry(place.version, place.changed_ns, fault)
+
+    def _catalog(self, is_indexed: bool) -> Catalog:
+        read: dict[str, Any] = {}
+        left_out: dict[str, list[str]] = {}
+        present = {place.version for place in self._places.values()} | {sql.schema_version()}
+        for version in sorted(present, key=lambda name: name != sql.schema_version()):
+            if not version_directory(self.path, version).joinpath(EMPTY).is_dir():
+                continue
+            if (columns := columns_of(self.path, version)) is not None:
+                read[version] = columns
+                ids = [i for i in self.faults() if self._places[i].version == version]
+                left_out |= {version: ids} if ids else {}
+        return Catalog(self.path, read, left_out, is_indexed)
 
     def _create(self) -> None:
+        """Makes what a store of this version has, where it is lacking."""
+        empty = version_directory(self.path, sql.schema_version()) / EMPTY
+        with self._reading():
+            exists = (self.path / RUNS).is_dir()
+            if _is_whole(empty):
+                return
         if any(sign in str(self.path) for sign in "[]*?="):
             raise StoreError(f"{self.path}: a store's path cannot hold any of [ ] * ? =")
         try:
-            if self.path.exists() and not all(map(self._is_ours, self.path.iterdir())):
+            if not exists and self.path.exists() and not all(map(_is_ours, self.path.iterdir())):
                 raise StoreError(f"{self.path}: not a store, and not empty")
-            self.runs_path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
+            empty.parent.mkdir(parents=True, exist_ok=True)
+            with self.workplace() as place:
+                copy_empty_tables(place / "empty")
+                copy_empty_index(place / INDEX)
+                sync(place / "empty")
+                with locked(self.path):
+                    if not _is_whole(empty):
+                        if empty.exists():
+                            empty.rename(place / "damaged")
+                        (place / "empty").rename(empty)
+                        sync_names(empty.parent)
+                    if not exists and not places(self.path):
+                        os.replace(place / INDEX, self.path / INDEX)
+        except (OSError, StoreError) as error:
+            if exists:  # it can be read without
+                return
+            if isinstance(error, StoreError):
+                raise
             raise StoreError(f"{self.path}: cannot create a store: {error.strerror}") from error
-        with self._workplace() as place:
-            directory = place / "empty"
-            write_empty_run(directory)
-            sync(directory)
-            partition = self.runs_path / EMPTY_PARTITION
-            with locked(self.path):
-                if not partition.is_dir():
-                    directory.rename(partition)
-                    sync_names(self.runs_path)
-                    return
-        check_tables(self.runs_path)  # somebody else's
 
-    def _is_ours(self, entry: Path) -> bool:
-        """Whether another process that creates this store may have made the entry."""
-        if entry == self.runs_path:
-            return all(run.name.startswith("run_id=") for run in entry.iterdir())
-        return entry.name.startswith(PREFIX) or entry.name in (LOCK, CATALOG, STAMP)
+    def _stamp(self) -> str:
+        with suppress(OSError):
+            return (self.path / STAMP).read_text(errors="replace")
+        return ""
 
-    def _state(self) -> tuple[bool, str]:
-        """Whether there is a store, and its stamp."""
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         try:
-            exists = (self.runs_path / EMPTY_PARTITION).is_dir()
-            with suppress(FileNotFoundError, NotADirectoryError):
-                return exists, (self.path / STAMP).read_text(errors="replace")
-            return exists, ""
+            yield
         except OSError as error:
             raise StoreError(f"{self.path}: cannot read: {error.strerror}") from error
 
-    def _write_catalog(self) -> None:
-        with self._workplace() as place:
-            write_catalog(place / CATALOG, self.path)
-            (place / STAMP).write_text(f"{tables_digest()} {catalog_digest(self.path)}")
-            sync(place)
-            with locked(self.path):  # the stamp of one is never beside the catalog of another
-                for name in (CATALOG, STAMP):
-                    os.replace(place / name, self.path / name)
-
     @contextmanager
-    def _workplace(self) -> Iterator[Path]:
+    def workplace(self) -> Iterator[Path]:
         """A directory of the store for work in progress; what fails there is the store's fault."""
         try:
             with workplace(self.path) as place:
@@ -230,13 +343,34 @@ class Store:
             raise
 
 
-def slug(name: str) -> str:
-    """`name` as a part of a path: letters of any script, digits, dots and dashes; may be empty.
+def _is_whole(empty: Path) -> bool:
+    """Whether a directory has a file for each table."""
+    return all((empty / f"{table.name}.parquet").exists() for table in sql.tables())
 
-    Short enough, with what an id adds, for the name of a directory.
-    """
-    plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFC", name.lower())).strip("-.")
-    return plain[:80].encode()[:160].decode(errors="ignore")
+
+def _is_ours(entry: Path) -> bool:
+    """Whether another process that creates this store may have made the entry."""
+    return entry.name.startswith(PREFIX) or entry.name in (RUNS, LOCK, CATALOG, STAMP, INDEX)
+
+
+def _checksums(directory: Path) -> list[str]:
+    """Those of the files that a run without a manifest was read from, sorted."""
+    with suppress(OSError, ValueError):  # removed by now, or damaged
+        stored = pq.ParquetFile(directory / "sources.parquet").read(["sha256"])
+        return sorted(stored["sha256"].to_pylist())
+    return []
+
+
+def existing(path: str | Path) -> Store:
+    """The store in `path`. Raises StoreError where there is none."""
+    wanted = Path(path).expanduser()
+    try:
+        (wanted / RUNS).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(f"{wanted}: there is no store; `ingest add` makes one") from None
+    except OSError:
+        pass  # Store puts it in words
+    return Store(wanted)
 
 
 def default_store() -> Path:

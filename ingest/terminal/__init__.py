@@ -2,7 +2,12 @@
 
 from ingest.terminal.arguments import RunArgument, StoreOption, open_store
 from ingest.terminal.printing import plain, results, table, write_query
-from ingest.terminal.progress import add_with_progress, say_error
+from ingest.terminal.progress import (
+    add_with_progress,
+    rebuild_with_progress,
+    say_error,
+    say_warning,
+)
 
 __all__ = [
     "RunArgument",
@@ -10,8 +15,10 @@ __all__ = [
     "add_with_progress",
     "open_store",
     "plain",
+    "rebuild_with_progress",
     "results",
     "say_error",
+    "say_warning",
     "table",
     "write_query",
 ]

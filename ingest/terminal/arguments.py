@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.errors import StoreError
-from ingest.store.store import Store, default_store
+from ingest.store.store import Store, default_store, existing
 
 StoreOption = Annotated[
     Path | None,
@@ -17,11 +16,4 @@ RunArgument = Annotated[str, typer.Argument(help="A run's id, its beginning, or 
 
 def open_store(path: Path | None) -> Store:
     """The store to work on: only `add` makes one. Raises StoreError where there is none."""
-    wanted = (path or default_store()).expanduser()
-    try:
-        (wanted / "runs").stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{wanted}: there is no store; `ingest add` makes one") from None
-    except OSError:
-        pass  # Store puts it in words
-    return Store(wanted)
+    return existing(path or default_store())

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ingest.console import Result, writer
 from ingest.errors import QueryError
-from ingest.store.retry import retry_if_removed
+from ingest.store.connection import read
 from ingest.units import printable
 
 WIDE = 100_000
@@ -109,8 +109,8 @@ def write_query(
     if output_format == "parquet" and sys.stdout.isatty():
         raise QueryError("Parquet is binary: write it to a file, as in `ingest sql … > file`")
     try:
-        formed = retry_if_removed(
-            lambda: _formed(connection.sql(query, params=list(params)), output_format)
+        formed = read(
+            connection, lambda: _formed(connection.sql(query, params=list(params)), output_format)
         )
     except duckdb.Error as error:
         raise QueryError(str(error).strip()) from error

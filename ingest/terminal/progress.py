@@ -4,13 +4,14 @@ import json
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import TextIO
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.errors import IngestError
 from ingest.pipeline import AddOptions
 from ingest.store.store import Added, Store
-from ingest.store.workers import add_all
+from ingest.store.workers import add_all, rebuild_all
 from ingest.terminal.printing import diagnostics
 from ingest.units import printable
 
@@ -40,9 +41,44 @@ def add_with_progress(
     return not failed
 
 
+def rebuild_with_progress(store: Store, run_ids: list[str], jobs: int) -> list[str]:
+    """Builds the runs again, shows the progress, and prints the outcome of each.
+
+    Returns those that could not be built.
+    """
+    failed = []
+    with _progress() as progress:
+        bars = {run_id: progress.add_task(run_id, total=None) for run_id in run_ids}
+
+        def advance(run_id: str, done: int) -> None:
+            progress.update(bars[run_id], completed=done)
+
+        with closing(rebuild_all(store, run_ids, jobs, advance)) as outcomes:
+            for run_id, outcome in outcomes:
+                progress.remove_task(bars[run_id])
+                if isinstance(outcome, IngestError):
+                    say_error(outcome)
+                    failed.append(run_id)
+                else:
+                    print(f"built again: {run_id}")
+    return failed
+
+
 def say_error(error: object) -> None:
     """Prints an error to stderr."""
     print("\n".join(map(printable, f"error: {error}".strip().split("\n"))), file=sys.stderr)
+
+
+def say_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Prints a warning to stderr, in one line; it takes the place of `warnings.showwarning`."""
+    print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
 def _progress() -> Progress:

@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-from tests.stores import Stores
 
 HACK = "window.hacked=1"
 LONG = "aten::" + "long <i>" * 12_500
@@ -74,10 +73,10 @@ def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def harmful(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A store of two runs with a device and one without, named and tagged like their contents."""
     directory = tmp_path_factory.mktemp("harmful")
-    store = stores.new(directory / "store")
+    store = ingest.Store(directory / "store")
     made = []
     for number, name in enumerate([NAMES[0], NAMES[11], NAMES[1]]):
         names = NAMES[number:] + NAMES[:number]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import ingest
 from tests.dashboard.server import PATIENCE_S, ROOT
-from tests.stores import Stores
 
 PROGRAM = """
 import sys
@@ -23,10 +23,8 @@ with served(Path(sys.argv[1])) as address:
 
 
 @pytest.mark.slow
-def test_a_server_ends_with_the_tests_even_if_they_are_killed(
-    stores: Stores, tmp_path: Path
-) -> None:
-    command = [sys.executable, "-c", PROGRAM, str(stores.new(tmp_path / "store").path)]
+def test_a_server_ends_with_the_tests_even_if_they_are_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(ingest.Store(tmp_path / "store").path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as tests:

@@ -14,7 +14,6 @@ from tests.builders.diff_traces import Call, trace
 from tests.builders.events import host
 from tests.conftest import Traces
 from tests.dashboard.elements import charts, table_with, texts
-from tests.stores import Stores
 
 LENGTHS: dict[str, Iterable[float]] = {
     "main": (102, 100, 104, 101, 103),
@@ -37,13 +36,13 @@ def step(mm: Any, start: int = 50, length: int = STEP) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def groups(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Branches of several runs: of each run `aten::mm` takes so many µs as `LENGTHS` says.
 
     `wider` has longer steps than `main`. In `shifting`, one run waits where another works.
     """
     directory = tmp_path_factory.mktemp("groups")
-    traces = Traces(directory, stores.new(directory / "store"))
+    traces = Traces(directory, ingest.Store(directory / "store"))
 
     def add(name: str, events: Any, model: str, **tags: str) -> None:
         path = traces.write(events, name, **diff_traces.DEVICE)

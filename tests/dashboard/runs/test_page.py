@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+import ingest
 from tests.dashboard.elements import add_cut, add_whole, event, texts
 
 
@@ -28,10 +29,9 @@ def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
 
 @pytest.mark.slow
 def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, run_of):
-    runs = store.runs_path
-    source = shown_store / "runs" / f"run_id={run_of('flux_eager_full')}"
+    source = ingest.Store(shown_store).run_path(run_of("flux_eager_full"))
     for number in range(300):
-        copy = runs / f"run_id=copy_{number:03}-{number:08x}"
+        copy = store.path / "runs" / source.parent.name / f"run_id=copy_{number:03}-{number:08x}"
         copy.mkdir()
         for file in source.iterdir():
             (copy / file.name).hardlink_to(file)

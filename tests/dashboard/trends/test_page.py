@@ -13,7 +13,6 @@ from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import query_of, wait_for_query
 from tests.dashboard.elements import MARKS, texts
-from tests.stores import Stores
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -22,10 +21,10 @@ CHANGED = 5  # the first run that is faster
 
 
 @pytest.fixture(scope="module")
-def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """Nine runs of a model, the last four faster; two of another, one of which is compiled."""
     directory = tmp_path_factory.mktemp("trends")
-    traces = Traces(directory, stores.new(directory / "store"))
+    traces = Traces(directory, ingest.Store(directory / "store"))
 
     def add(place: int, name: str, step_us: int, model: str, mode: str) -> None:
         ops = [

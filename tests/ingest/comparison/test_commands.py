@@ -18,7 +18,6 @@ from tests.builders.events import host
 from tests.command import Command, Result
 from tests.conftest import Traces
 from tests.samples import Samples
-from tests.stores import Stores
 
 Diff = Callable[..., Result]
 EAGER_TRACE, COMPILED_TRACE = samples.EAGER, f"{samples.COMPILED}-rank0"
@@ -38,14 +37,14 @@ def default_store(runs: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def runs(sampled: Samples, stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runs(sampled: Samples, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of pairs: one with a known answer, one of a CPU, one of a GPU; and of groups.
 
     `main` are five runs of a step whose `mm` takes 100 to 104 µs, `slow` five of 110 to 114, `same`
     five of 98 to 106, `few` three of 120 to 122, and `lone` is one of 108.
     """
     directory = tmp_path_factory.mktemp("diff")
-    traces = Traces(directory, stores.new(directory / "store"))
+    traces = Traces(directory, ingest.Store(directory / "store"))
 
     def add(name: str, events: Any, **labels: Any) -> None:
         path = traces.write(events, name, **diff_traces.DEVICE)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import ingest
 from ingest import Console
-from tests.stores import Stores
 
 MIB = 1 << 20
 ENDLESS = "SELECT count(*) FROM range(1000000000000)"
@@ -13,9 +13,9 @@ PATIENCE = 60  # seconds, on a machine that has much else to do
 
 
 @pytest.fixture(scope="module")
-def store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty store."""
-    return stores.new(tmp_path_factory.mktemp("console") / "store").path
+    return ingest.Store(tmp_path_factory.mktemp("console") / "store").path
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ingest
 from ingest import Console, QueryError
 from tests.ingest.console.conftest import ENDLESS, PATIENCE, lives
 
@@ -257,8 +258,8 @@ threading.Event().wait()
     parent.communicate(timeout=PATIENCE)  # its stderr is its child's too: closed when both ended
 
 
-def test_a_store_that_went_away_is_named(stores, tmp_path):
-    store = stores.new(tmp_path / "store")
+def test_a_store_that_went_away_is_named(tmp_path):
+    store = ingest.Store(tmp_path / "store")
     console = Console(store.path)
     store.path.rename(tmp_path / "elsewhere")
     with pytest.raises(QueryError, match="store cannot be read"):

@@ -3,9 +3,9 @@
 import duckdb
 import pytest
 
+import ingest
 from ingest import connect, sql
 from tests.samples import COMPILED, SNAPSHOTS, Samples
-from tests.stores import Stores
 
 
 @pytest.mark.parametrize("file", sql.of_kind("staged"), ids=lambda file: file.name)
@@ -22,9 +22,9 @@ Columns = dict[str, dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def types(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Columns:
+def types(tmp_path_factory: pytest.TempPathFactory) -> Columns:
     """The types of the columns of each table and view."""
-    store = stores.new(tmp_path_factory.mktemp("columns") / "store")
+    store = ingest.Store(tmp_path_factory.mktemp("columns") / "store")
     found: Columns = {}
     with connect(store.path) as connection:
         for name, column, kind in connection.execute(

@@ -49,7 +49,7 @@ def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
     """A reader of `query` as the object `asked`, beside two tables and two macros."""
     names = ("t", "u", "total", "pairs", "asked")
     files = {
-        name: SqlFile(name, "events", "load", body, Documentation("", "", {}), None, None, {})
+        name: SqlFile(name, "events", "load", body, Documentation("", "", {}), None, None, None, {})
         for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
     }
     return Reader(connection, files)

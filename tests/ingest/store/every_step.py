@@ -7,6 +7,7 @@ Prints at how many steps it was killed.
     python every_step.py create|add|remove STORE TRACE [FIRST STRIDE]
 """
 
+import json
 import os
 import shutil
 import signal
@@ -28,7 +29,7 @@ STEPS = {
     "os.rmdir",
     "os.scandir",
 }
-ENTRIES = {".lock", "catalog.duckdb", "runs", "schema"}
+ENTRIES = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}
 
 what, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 step, stride = map(int, sys.argv[4:] or (1, 1))
@@ -49,9 +50,9 @@ def remove() -> None:
 
 def check_whole() -> None:
     connection = ingest.connect(path)
-    tables = sorted(f"{table.name}.parquet" for table in sql.tables())
-    for directory in (path / "runs").iterdir():
-        assert sorted(file.name for file in directory.iterdir()) == tables, directory
+    for manifest in path.glob("runs/*/*/manifest.json"):
+        listed = {*json.loads(manifest.read_text())["files"], manifest.name}
+        assert {file.name for file in manifest.parent.iterdir()} == listed, manifest
     for table in sql.tables():
         connection.sql(f"SELECT count(COLUMNS(*)) FROM {table.name}").fetchall()
     assert (

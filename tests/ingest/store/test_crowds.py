@@ -65,7 +65,7 @@ def test_a_store_opened_first_by_many_is_made_once_and_has_their_runs(
     ]
     durations = ingest.connect(store).sql("SELECT dur_ns FROM events ORDER BY ALL").fetchall()
     assert durations == [(1000 * (number + 1),) for number in range(10)]
-    known = {".lock", "catalog.duckdb", "runs", "schema"}
+    known = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}
     assert {entry.name for entry in store.iterdir()} == known
 
 

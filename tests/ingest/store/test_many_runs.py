@@ -10,18 +10,15 @@ import pytest
 
 import ingest
 from ingest import sql
-from tests.stores import Stores
 
 LEVELS = ("op", "leaf", "kernel")
 ACROSS_RUNS = {"trend", "parts"}  # one reads small files of each, the other no file
 
 
 @pytest.fixture(scope="module")
-def several_runs(
-    stores: Stores, tmp_path_factory: pytest.TempPathFactory
-) -> duckdb.DuckDBPyConnection:
+def several_runs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     directory = tmp_path_factory.mktemp("many")
-    store = stores.new(directory / "store")
+    store = ingest.Store(directory / "store")
     for name in ("first", "second", "third"):
         file = directory / f"{name}.json"
         launch = {"name": "cudaLaunchKernel", "ph": "X", "cat": "cuda_runtime", "pid": 1, "tid": 1}
@@ -68,7 +65,7 @@ def test_a_query_of_one_run_opens_no_file_of_another(
     for condition in ("", *levels):
         counts = files_read(several_runs, query + condition)
         assert counts, condition
-        assert set(counts) == {1}, condition
+        assert set(counts) <= {0, 1}, condition  # 0: no run has such rows
 
 
 @pytest.mark.parametrize("name", ["run_diff", "comparability", "op_diff", "kernel_diff"])
@@ -82,10 +79,10 @@ def test_a_comparison_of_two_runs_opens_no_file_of_another(
 
 
 def test_a_connection_is_the_same_without_the_catalog_it_is_copied_from(
-    several_runs: duckdb.DuckDBPyConnection, stores: Stores, tmp_path: Path
+    several_runs: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     described = "SELECT table_name, column_name, comment FROM duckdb_columns() ORDER BY ALL"
-    store = stores.new(tmp_path / "store")
+    store = ingest.Store(tmp_path / "store")
     copied = ingest.connect(store.path).execute(described).fetchall()
     (store.path / "catalog.duckdb").write_bytes(b"no database")
     defined = ingest.connect(store.path).execute(described).fetchall()

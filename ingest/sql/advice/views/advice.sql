@@ -3,6 +3,7 @@
 -- µs.
 -- One row: a piece of advice, for a device of a rank of a run; without a device, for a rank's host.
 -- Start here: What could make a run faster, and by how much at most?
+-- Indexed: It reads nine tables of each run.
 --
 -- Each bound is an upper bound. Idle time counts in one piece of advice; the time of a kernel can
 -- count in two, so that the bounds do not add up.

@@ -12,5 +12,9 @@ CREATE TABLE staged_run (
     started_at TIMESTAMP,
     ingested_at TIMESTAMP,
     tags MAP (VARCHAR, VARCHAR),
+    note VARCHAR,
+    path VARCHAR,
+    schema_version VARCHAR,
+    logic_version VARCHAR,
     run_json JSON
 );

@@ -2,6 +2,7 @@
 -- One row: a device of a rank; of a run without a device, a rank, whose host is measured instead.
 -- Start here: How long does a step of each run take?
 -- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
+-- Indexed: It is asked of all runs.
 --
 -- The median step is the step of median wall time on the device, of two the shorter; a run without
 -- steps counts as one step. Always: wall = lead + span + tail; span = busy + bubble; busy = compute

@@ -1,6 +1,7 @@
 -- The metrics of each run at a glance: of many runs, one small file each.
 -- One row: a run.
 -- Start here: Which runs are there, and how busy were their devices?
+-- Indexed: It is asked of all runs.
 --
 -- run_id          the run
 -- name            its name

@@ -2,6 +2,7 @@
 -- of `run_metrics`.
 -- One row: a part of the steps of a device of a rank; of a run without a device, of a rank's host.
 -- Start here: What does the time of a step consist of?
+-- Indexed: It is asked of all runs.
 --
 -- run_id              the run
 -- rank                rank of the process

@@ -1,5 +1,6 @@
 -- Runs in the store.
 -- One row: a run.
+-- Indexed: Questions of all runs begin with it.
 --
 -- run_id             name of the run's directory: the name and eight digits of its content's hash
 -- name               name given, else the run.json's, else the directory's or file's
@@ -12,6 +13,11 @@
 -- started_at         when the profile began, UTC; null when the trace counts from no known time
 -- ingested_at        when it was added, UTC
 -- tags               the user's own keys and values
+-- note               the user's own words about the run
+-- path               absolute path of the directory or file that was added; null where paths are
+--                    redacted
+-- schema_version     what tables and columns the version of tracehouse that wrote the run has
+-- logic_version      how that version fills them: figures of runs with different ones may differ
 -- run_json           run.json, secrets redacted (JSON)
 WITH
 -- Compilations count where nothing else was recorded: those of a warm-up come before the profile.

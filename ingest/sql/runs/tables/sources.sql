@@ -3,7 +3,7 @@
 --
 -- run_id           the run
 -- source_id        number of the file in the run, from 0
--- path             path as it was given
+-- path             absolute path; relative where paths are redacted
 -- kind             kineto, memory_snapshot, memory_timeline, compile_log, run_json or other
 -- rank             rank of the process: from the file's content, else its name, else its place;
 --                  null for what is no profile

@@ -16,7 +16,6 @@ import ingest
 from benchmarks.fuzz import SAMPLES, Sample, damaged, violations
 from ingest.formats import io
 from tests.builders.events import op
-from tests.stores import Stores
 
 pytestmark = pytest.mark.slow  # hundreds of damaged files
 A, B, C = (json.dumps(op(name, i)) for i, name in enumerate("abc"))
@@ -33,10 +32,10 @@ def named(source: Any) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def read(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Read:
+def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
     """What the store says of files of these contents, which are added as the ranks of a run."""
     directory = tmp_path_factory.mktemp("bad")
-    store = stores.new(directory / "store")
+    store = ingest.Store(directory / "store")
 
     def added(*contents: str | bytes) -> list[Any]:
         run = directory / f"run{len(store.run_ids())}"

@@ -13,7 +13,6 @@ import pytest
 
 import ingest
 from tests.builders.events import Event, kernel, op
-from tests.stores import Stores
 
 BY_HAND = json.loads(
     Path(__file__).with_name("gaps_checked_by_hand.json").read_text(encoding="utf-8")
@@ -221,9 +220,7 @@ CASES: dict[str, tuple[list[Event], Row]] = {
 
 
 @pytest.fixture(scope="module")
-def small_gaps(
-    stores: Stores, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[tuple[Any, ...]]]:
+def small_gaps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
     """The gaps of the small traces, ingested as the ranks of one run."""
     directory = tmp_path_factory.mktemp("small") / "run"
     directory.mkdir()
@@ -231,7 +228,7 @@ def small_gaps(
     for rank, title in enumerate(titles):
         trace = {"distributedInfo": {"rank": rank}, "traceEvents": CASES[title][0]}
         (directory / f"{rank}.json").write_text(json.dumps(trace))
-    store = stores.new(directory.parent / "store")
+    store = ingest.Store(directory.parent / "store")
     store.add(directory)
     gaps: dict[str, list[tuple[Any, ...]]] = {title: [] for title in titles}
     query = "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles"

@@ -16,7 +16,6 @@ from tests.builders.events import Event, host
 from tests.conftest import Traces
 from tests.ingest.sql.runs import metrics_in_python
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
-from tests.stores import Stores
 
 FLUX = "nn.Module: FluxTransformer2DModel_0"
 SAMPLES = {  # number of steps, how they are found, what they are: read off the traces
@@ -325,10 +324,10 @@ KERNELS = st.builds(
 
 
 @pytest.fixture(scope="module")
-def one_store(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+def one_store(tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """A place for the traces of all examples, in one store."""
     directory = tmp_path_factory.mktemp("any")
-    return Traces(directory, stores.new(directory / "store"))
+    return Traces(directory, ingest.Store(directory / "store"))
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import ingest
 from ingest import AddOptions
 from tests.builders import diff_traces
 from tests.conftest import Traces
-from tests.stores import Stores
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -17,10 +16,10 @@ COMPILED_US = [800, 810, 790, 800, 800]
 
 
 @pytest.fixture(scope="module")
-def series(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """A store with eleven runs of a model, the last five compiled, among three of another."""
     directory = tmp_path_factory.mktemp("series")
-    traces = Traces(directory, stores.new(directory / "store"))
+    traces = Traces(directory, ingest.Store(directory / "store"))
 
     def add(place: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
         file = traces.write(
@@ -86,7 +85,7 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
     assert metrics == of_trend
 
 
-def test_a_trend_reads_small_files_only(series: Traces) -> None:
+def test_a_trend_reads_the_index_only(series: Traces) -> None:
     [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
-    assert names == {"run_metrics", "run_parts", "run_overview"}
+    assert names == {"index"}

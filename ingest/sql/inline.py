@@ -1,0 +1,51 @@
+"""The rows of the index, from views that are parts of one query: to create them takes longer."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from ingest.sql.literals import literal
+from ingest.sql.loader import SqlFile, files, indexed
+from ingest.sql.order import nodes
+
+
+@cache
+def read_by_index() -> tuple[SqlFile, ...]:
+    """The indexed relations and all that these read, in order; scalar macros too."""
+    reads = {node.name: node.reads for node in nodes("catalog")}
+    needed: set[str] = set()
+    waiting = [file.name for file in indexed()]
+    while waiting:
+        if (name := waiting.pop()) not in needed:
+            needed.add(name)
+            waiting += reads[name]
+    return tuple(files()[name] for name in reads if name in needed)
+
+
+def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
+    """The query for the rows of the index, one for each run.
+
+    A row holds `run_id` and, for each indexed relation, a list of structs, NULL without rows.
+    `rows` gives the query for the rows of a table. The connection must have the scalar macros.
+    """
+    defined = "".join(
+        f",\n{file.name} AS (\n{rows(file.name) if file.kind == 'tables' else _body(file)}\n)"
+        for file in read_by_index()
+        if file.kind != "macros"
+    )
+    asked = f"asked AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"
+    lists = "".join(
+        f"\nLEFT JOIN ({_list(file)}) AS {file.name} ON asked.run_id = {file.name}.run_id"
+        for file in indexed()
+    )
+    columns = ", ".join(f"{file.name}.rows AS {file.name}" for file in indexed())
+    return f"WITH\n{asked}{defined}\nSELECT asked.run_id, {columns}\nFROM asked{lists}"
+
+
+def _body(file: SqlFile) -> str:
+    return file.body.rstrip().removesuffix(";")
+
+
+def _list(file: SqlFile) -> str:
+    columns = [column for column in file.documentation.columns if column != "run_id"]
+    fields = ", ".join(f"{column} := {column}" for column in columns)
+    return f"SELECT run_id, list(struct_pack({fields})) AS rows FROM {file.name} GROUP BY run_id"

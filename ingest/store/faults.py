@@ -1,0 +1,98 @@
+"""What is wrong with a run, and how people are told."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from ingest.store.manifest import NAME, measured, read_manifest
+from ingest.store.places import UNVERSIONED, Place
+
+OLD = "old"
+TEXTS = {
+    "missing": "{file} is missing",
+    "size": "{file} has not the size that it was written with",
+    "checksum": "{file} is not as it was written",
+    "unreadable": "{file} cannot be read",
+    OLD: "its tables have the columns of another version of tracehouse",
+}
+MOST_LISTED = 5
+
+
+class Fault(NamedTuple):
+    """Why a run cannot be read: a code of `TEXTS`, and the name of the file that it is about."""
+
+    code: str
+    file: str
+
+    @property
+    def text(self) -> str:
+        """What is wrong, in which file, and the way out."""
+        command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
+        return f"{TEXTS[self.code].format(file=self.file or 'a file')}; see `{command}`"
+
+
+class StoreWarning(UserWarning):
+    """Runs of a store are left out."""
+
+
+def fault_lines(faults: Mapping[str, Fault]) -> list[str]:
+    """A line for each damaged run, and one for those of another version."""
+    old = [run_id for run_id, fault in faults.items() if fault.code == OLD]
+    damaged = [run_id for run_id in faults if run_id not in old]
+    lines = [f"run {i} is left out: {faults[i].text}" for i in damaged[:MOST_LISTED]]
+    if more := damaged[MOST_LISTED:]:
+        lines.append(f"{len(more)} more runs are left out: see `ingest check`")
+    if old:
+        listed = ", ".join(old[:MOST_LISTED])
+        rest = f" and {len(old) - MOST_LISTED} more" if len(old) > MOST_LISTED else ""
+        noun = "run" if len(old) == 1 else "runs"
+        verb = "is" if len(old) == 1 else "are"
+        lines.append(f"{noun} {listed}{rest} {verb} left out: {faults[old[0]].text}")
+    return lines
+
+
+def find_fault(place: Place, tables: Iterable[str], thorough: bool = False) -> Fault | None:
+    """What is wrong with the files of a run, if anything is.
+
+    `tables` are those of its version: runs from before there were versions have a file of each, and
+    no manifest. `thorough` also reads all files.
+    """
+    try:
+        if place.version == UNVERSIONED:
+            return _fault_without_manifest(place.directory, sorted(tables), thorough)
+        return _fault(place.directory, thorough)
+    except OSError as error:
+        return Fault("unreadable", Path(error.filename or "").name)
+
+
+def _fault(directory: Path, thorough: bool) -> Fault | None:
+    if not (manifest := read_manifest(directory)):
+        return Fault("unreadable" if (directory / NAME).exists() else "missing", NAME)
+    for name, (size, digest) in manifest.files.items():
+        try:
+            if (directory / name).stat().st_size != size:
+                return Fault("size", name)
+            if thorough and measured(directory / name)[1] != digest:
+                return Fault("checksum", name)
+        except FileNotFoundError:
+            return Fault("missing", name)
+    return None
+
+
+def _fault_without_manifest(directory: Path, tables: list[str], thorough: bool) -> Fault | None:
+    for file in (directory / f"{table}.parquet" for table in tables):
+        if not file.exists():
+            return Fault("missing", file.name)
+        if thorough and not _is_readable(file):
+            return Fault("unreadable", file.name)
+    return None
+
+
+def _is_readable(file: Path) -> bool:
+    try:
+        pq.read_table(file)
+    except (OSError, ValueError):  # pyarrow's own errors are of these
+        return False
+    return True

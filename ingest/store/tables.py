@@ -1,0 +1,85 @@
+"""The tables of a store's runs, whichever version wrote them: with the columns of this version."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from ingest import sql
+from ingest.store.places import EMPTY, version_directory
+
+Columns = Mapping[str, Mapping[str, str]]
+
+
+def columns_of(store: Path, version: str) -> Columns | None:
+    """The columns of each table that this version of tracehouse reads in runs of another one.
+
+    None where it can read none of them: a column or table has another type, or seems to have been
+    renamed, as there is one that is not known beside one that is lacking. Raises duckdb.Error where
+    the files that tell cannot be read.
+    """
+    ours = sql.table_columns()
+    if version == sql.schema_version():
+        return ours
+    theirs = _columns(version_directory(store, version) / EMPTY)
+    if not theirs or _renamed(ours, theirs):
+        return None
+    for table in ours.keys() & theirs.keys():
+        shared = ours[table].keys() & theirs[table].keys()
+        changed = any(ours[table][name] != theirs[table][name] for name in shared)
+        if changed or _renamed(ours[table], theirs[table]):
+            return None
+    return {
+        table: {name: kind for name, kind in ours[table].items() if name in theirs[table]}
+        for table in ours
+        if table in theirs
+    }
+
+
+def table_rows(table: str, version: str, columns: Columns, files: str) -> str:
+    """The query for the rows of a table, with `run_id`, in the Parquet files of runs of a version.
+
+    `files` is an expression: a pattern, or a list of them. Columns that the version has not are
+    left out.
+    """
+    listed = "* EXCLUDE (run_id)" if version == sql.schema_version() else ", ".join(columns[table])
+    return (
+        f"SELECT run_id, {listed} FROM read_parquet({files}, hive_partitioning = true, "
+        "hive_types = {'run_id': VARCHAR})"
+    )
+
+
+def no_rows(table: str) -> str:
+    """The query for no rows of a table, with the types of its columns."""
+    columns = sql.table_columns()[table].items()
+    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns)
+    return f"SELECT NULL::VARCHAR AS run_id, {nulls} WHERE false"
+
+
+def _renamed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
+    return bool(ours.keys() - theirs.keys() and theirs.keys() - ours.keys())
+
+
+def _columns(directory: Path) -> dict[str, dict[str, str]]:
+    """The names and types of the columns in each Parquet file of a directory."""
+    if not any(directory.glob("*.parquet")):
+        return {}
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            "SELECT file_name, name, num_children, duckdb_type FROM parquet_schema($1)",
+            [f"{directory}/*.parquet"],
+        ).fetchall()
+    found: dict[str, dict[str, str]] = {}
+    left: list[int] = []  # children of the columns above that are still to come
+    for file, name, children, kind in rows:
+        while left and not left[-1]:
+            left.pop()
+        if not left:  # the file itself
+            found[Path(file).stem] = {}
+        elif len(left) == 1:
+            found[Path(file).stem][name] = kind
+        if left:
+            left[-1] -= 1
+        if children:
+            left.append(children)
+    return found

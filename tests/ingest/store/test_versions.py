@@ -1,0 +1,202 @@
+"""Stores that other versions of tracehouse wrote: read as they are, or built again."""
+
+import hashlib
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+from ingest import sql
+from tests.builders.events import Event
+from tests.command import Command
+from tests.conftest import Traces
+
+# Two traces as `first` and as `mi300_torch_compile_triton`, the one with tag a=b, the other with
+# mode `compiled`; by the last tracehouse that had no versions, called beside `traces/`.
+BEFORE_VERSIONS = Path(__file__).parent / "data" / "before_versions.tar.xz"
+OTHER = "0123456789abcdef"
+EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+
+
+@pytest.fixture
+def old(tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store from before there were versions, with the traces that it was made of."""
+    (tmp_path / "traces").mkdir()
+    for name in ("cpu_only", "mi300_torch_compile_triton"):
+        shutil.copy(samples / "traces" / f"{name}.json.gz", tmp_path / "traces")
+    with tarfile.open(BEFORE_VERSIONS) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def default_store(request: pytest.FixtureRequest, store: ingest.Store) -> Path:
+    """The store that `command` works on."""
+    named = "old" if "old" in request.fixturenames else ""
+    return Path(request.getfixturevalue("old")) if named else store.path
+
+
+def figures(store: Path) -> list[tuple[object, ...]]:
+    """Some rows of each run that do not depend on the version."""
+    with ingest.connect(store) as connection:
+        return connection.execute(
+            """
+            SELECT run_id, name, mode, tags, ingested_at, events, activities, busy_ns,
+                (SELECT sum(ns) FROM step_parts AS p WHERE p.run_id = run_overview.run_id),
+                (SELECT count(*) FROM kernels AS k WHERE k.run_id = run_overview.run_id)
+            FROM run_overview ORDER BY run_id
+            """
+        ).fetchall()
+
+
+def test_a_store_from_before_versions_is_read_and_upgraded(old: Path, command: Command) -> None:
+    before = figures(old)
+    assert [row[:4] for row in before] == [
+        ("first-5412a757", "first", None, {"a": "b"}),
+        ("mi300_torch_compile_triton-e6d9112f", "mi300_torch_compile_triton", "compiled", {}),
+    ]
+    assert command("check").out == "2 runs intact\n"
+    done = command("upgrade")
+    assert (done.code, done.err) == (0, "")
+    assert sorted(done.out.splitlines()) == [f"built again: {run_id}" for run_id, *_ in before]
+    assert figures(old) == before
+    assert [path.name for path in (old / "runs").iterdir()] == [sql.schema_version()]
+    query = "SELECT schema_version, logic_version, path FROM runs ORDER BY run_id"
+    assert ingest.connect(old).execute(query).fetchall() == [
+        (sql.schema_version(), sql.logic_version(), str(old.parent / "traces" / f"{name}.json.gz"))
+        for name in ("cpu_only", "mi300_torch_compile_triton")
+    ]
+    assert command("upgrade").out == "all runs are up to date\n"
+
+
+def test_what_cannot_be_upgraded_is_kept_and_told(old: Path, command: Command) -> None:
+    before = figures(old)
+    (old.parent / "traces" / "cpu_only.json.gz").write_bytes(b"{}")
+    (old.parent / "traces" / "mi300_torch_compile_triton.json.gz").unlink()
+    done = command("upgrade", "--jobs", 2)
+    assert done.code == 1
+    lines = sorted(done.err.splitlines())
+    assert len(lines) == 3
+    assert lines[0] == "error: 2 runs could not be built again; they are kept"
+    assert lines[1].startswith("error: first-5412a757: ")
+    assert lines[2].startswith("error: mi300_torch_compile_triton-e6d9112f: its files cannot be")
+    assert figures(old) == before
+
+
+def test_labels_of_an_old_run_can_be_changed(old: Path, command: Command) -> None:
+    assert command("edit", "first", "--name", "other", "--tag", "c=d", "--untag", "a").code == 0
+    [(run_id, name, _, tags, *_), _] = figures(old)
+    assert (run_id, name, tags) == ("first-5412a757", "other", {"c": "d"})
+    assert "see `ingest upgrade`" in command("edit", "first", "--note", "x").err
+    assert command("upgrade").code == 0
+    [(_, name, _, tags, *_), _] = figures(old)
+    assert (name, tags) == ("other", {"c": "d"})
+
+
+def as_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
+    """A run of one event whose tables are changed, as if another version had written it."""
+    run_id = traces.store.add(traces.write([EVENT], name="other")).run_id
+    run = traces.store.run_path(run_id)
+    other = run.parent.with_name(OTHER)
+    other.mkdir(exist_ok=True)
+    shutil.copytree(run.parent / "run_id=~empty", other / "run_id=~empty")
+    run = run.rename(other / run.name)
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["schema_version"] = OTHER
+    with duckdb.connect() as connection:
+        for directory in (run, other / "run_id=~empty"):
+            for table, change in changes.items():
+                file = directory / f"{table}.parquet"
+                read = f"read_parquet('{file}', hive_partitioning = false)"
+                connection.execute(f"CREATE OR REPLACE TABLE t AS SELECT {change} FROM {read}")
+                connection.execute(f"COPY t TO '{file}'")
+                manifest["files"][file.name] = _measured(file)
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    return run_id
+
+
+def _measured(file: Path) -> tuple[int, str]:
+    return file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "dur_ns", "self_ns"),
+    [
+        ("events", "* EXCLUDE (self_ns)", 1000, None),  # an older one: the column was added since
+        ("events", "*, 1 AS energy", 1000, 1000),  # a newer one
+        ("memory_peak", "* EXCLUDE (device)", 1000, 1000),
+    ],
+)
+def test_columns_that_a_version_has_not_are_null(
+    table: str, change: str, dur_ns: int, self_ns: int | None, traces: Traces, command: Command
+) -> None:
+    traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
+    run_id = as_of_another_version(traces, {table: change})
+    connection = ingest.connect(traces.store.path)
+    query = "SELECT run_id, name, dur_ns, self_ns FROM events ORDER BY name"
+    rows = connection.execute(query).fetchall()
+    assert rows[0] == (run_id, "a", dur_ns, self_ns)
+    assert rows[1][1:] == ("b", 2000, 2000)
+    with duckdb.connect(str(traces.store.path / "catalog.duckdb"), read_only=True) as other:
+        assert other.execute(query).fetchall() == rows
+    assert connection.execute("SELECT count(*) FROM run_overview").fetchall() == [(2,)]
+    assert command("upgrade").code == 0
+    assert ingest.connect(traces.store.path).execute(query).fetchall()[0][2:] == (1000, 1000)
+    assert not (traces.store.path / "runs" / OTHER).exists()
+
+
+@pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"events": "* RENAME (self_ns AS own_ns)"},
+        {"events": "* REPLACE (self_ns::VARCHAR AS self_ns)"},
+    ],
+    ids=["renamed", "retyped"],
+)
+def test_runs_with_other_columns_are_old_until_built_again(
+    changes: dict[str, str], traces: Traces, command: Command
+) -> None:
+    traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
+    run_id = as_of_another_version(traces, changes)
+    for arguments in (["list"], ["sql", "FROM runs"], ["show", "ours"]):
+        done = command(*arguments)
+        assert done.code == 0
+        assert done.err == (
+            f"warning: run {run_id} is left out: its tables have the columns of another version "
+            "of tracehouse; see `ingest upgrade`\n"
+        )
+        assert run_id not in done.out
+    assert command("show", run_id).code == 1
+    query = "SELECT name FROM events ORDER BY name"
+    assert ingest.connect(traces.store.path).execute(query).fetchall() == [("b",)]
+    assert command("upgrade").code == 0
+    assert ingest.connect(traces.store.path).execute(query).fetchall() == [("a",), ("b",)]
+
+
+def test_a_run_by_other_logic_is_built_again_where_it_lies(
+    traces: Traces, command: Command
+) -> None:
+    run_id = traces.store.add(traces.write([EVENT])).run_id
+    directory = traces.store.run_path(run_id)
+    manifest = json.loads((directory / "manifest.json").read_text())
+    (directory / "manifest.json").write_text(json.dumps(manifest | {"logic_version": OTHER}))
+    (directory / "stray").touch()
+    assert command("upgrade", run_id).out == f"built again: {run_id}\n"
+    assert json.loads((directory / "manifest.json").read_text()) == manifest
+    assert not (directory / "stray").exists()
+    assert command("upgrade", run_id).out == f"up to date: {run_id}\n"
+
+
+def test_redacted_paths_are_not_kept(traces: Traces, command: Command) -> None:
+    path = traces.write([EVENT])
+    run_id = traces.store.add(path, ingest.AddOptions(redact_paths=True)).run_id
+    directory = traces.store.run_path(run_id)
+    assert str(path.parent) not in (directory / "manifest.json").read_text()
+    manifest = json.loads((directory / "manifest.json").read_text())
+    (directory / "manifest.json").write_text(json.dumps(manifest | {"logic_version": OTHER}))
+    assert "redacted: add them again" in command("upgrade").err

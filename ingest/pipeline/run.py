@@ -109,7 +109,7 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
     if failures and len(failures) == len(profiles):
         raise failures[0]
     for source, description in run.descriptions:
-        stage_compilations(source.source_id, description, staging)
+        stage_compilations(source, description, staging)
     stage_ranks(staging.connection, run.sources)
 
 
@@ -140,7 +140,7 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
         [
             [
                 source.source_id,
-                str(source.path),
+                source.path_text,
                 source.kind,
                 source.rank,
                 source.bytes,

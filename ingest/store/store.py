@@ -28,6 +28,7 @@ from ingest.pipeline import AddOptions, write_run
 from ingest.store.catalog import CATALOG, STAMP, catalog_digest, write_catalog
 from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
 from ingest.store.schema import EMPTY_PARTITION, check_tables, tables_digest, write_empty_run
+from ingest.units import as_utf8
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
@@ -44,7 +45,7 @@ class Added:
     def as_dict(self, path: Path) -> dict[str, Any]:
         """The same as JSON can say it."""
         return {
-            "path": str(path),
+            "path": as_utf8(str(path)),
             "run_id": self.run_id,
             "is_new": self.is_new,
             "seconds": round(self.seconds, 3),

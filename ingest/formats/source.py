@@ -90,7 +90,7 @@ class Source:
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
         if self.format is None or self.status == "skipped":
-            return ": ".join([self.name, self.status, *self.warnings])
+            return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
         megabytes = (self.json_bytes or 0) / 1e6
         warnings = "; ".join(self.warnings)
         rows = f", {counted(self.complete or 0, 'row')}" if self.format.has_events else ""

@@ -31,6 +31,10 @@ class Kind(NamedTuple):
 
 TEXT = Kind("text", lambda value: isinstance(value, str))
 NUMBER = Kind("a number", lambda value: type(value) in (int, float) and abs(value) < math.inf)
+SCALAR = Kind(
+    "text, a number or a boolean",
+    lambda value: isinstance(value, str | bool) or NUMBER.fits(value),
+)
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 LIST = Kind("a list", lambda value: isinstance(value, list))
 OF_RUN = {
@@ -46,6 +50,10 @@ OF_RUN = {
         lambda value: type(value) is int and 0 <= value <= MOST_RANKS,
     ),
     "tags": OBJECT,
+    **dict.fromkeys(  # conditions, which `compare` shows as they are
+        ("batch", "offload", "dtype", "diffusers_version", "python_version", "driver"), SCALAR
+    ),
+    **dict.fromkeys(("width", "height", "max_sequence_length"), SCALAR),
 }
 OF_PROCESS = {
     "rank": Kind(

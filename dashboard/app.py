@@ -1,8 +1,9 @@
 """Entry of the dashboard: the server, which answers this machine alone unless told otherwise.
 
-`streamlit run dashboard/app.py` serves the pages of `main.py`. The address is that of
-`.streamlit/config.toml` beside this file, which Streamlit reads wherever it is started; the flag
-`--server.address` and STREAMLIT_SERVER_ADDRESS go before it.
+`streamlit run dashboard/app.py` imports this file once for the server, and runs it for each page
+that `main.py` draws. The address is that of `.streamlit/config.toml` beside this file, which
+Streamlit reads wherever it is started; the flag `--server.address` and the environment variable
+STREAMLIT_SERVER_ADDRESS go before it.
 """
 
 import ipaddress
@@ -10,7 +11,6 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import streamlit as st
 from streamlit.cli_util import open_browser
@@ -53,6 +53,11 @@ def notice(address: str, port: int) -> str:
     )
 
 
-app = st.App(Path(__file__).with_name("main.py"), lifespan=started)
-if not st.get_option("server.address"):  # Streamlit would listen on all addresses
-    raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")
+if __name__ == "__main__":  # run for a page: the server itself needs none of the pages
+    from dashboard.main import main
+
+    main()
+else:
+    app = st.App(__file__, lifespan=started)
+    if not st.get_option("server.address"):  # Streamlit would listen on all addresses
+        raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")

@@ -20,17 +20,16 @@ from dashboard.widgets import run_picker
 
 HERE = Path(__file__).parent
 
-st.set_page_config(
-    page_title="tracehouse",
-    page_icon=str(HERE / "icon.svg"),
-    layout="wide",
-    initial_sidebar_state=320,
-)
-st.html(HERE / "style.css")
-
 
 def main() -> None:
     """Draws one page."""
+    st.set_page_config(
+        page_title="tracehouse",
+        page_icon=str(HERE / "icon.svg"),
+        layout="wide",
+        initial_sidebar_state=320,
+    )
+    st.html(HERE / "style.css")
     home = st.Page(
         lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True
     )
@@ -84,6 +83,3 @@ def nothing_yet() -> None:
     st.markdown("Add a directory of profiler output, or a single trace, then reload this page:")
     st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
     st.markdown("`capture flux --tiny --out run_dir` makes one to try.")
-
-
-main()

@@ -38,7 +38,9 @@ def test_the_dashboard_answers_others_only_where_an_address_is_given(
     store = stores.new(tmp_path / "store").path
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    more = [option, "--browser.serverAddress=localhost"] if option else []  # asks no one its address
+    more = (
+        [option, "--browser.serverAddress=localhost"] if option else []
+    )  # asks no one its address
     with (tmp_path / "printed").open("w+b") as output:
         with served(store, *more, directory=elsewhere, output=output) as address:
             port = int(address.rpartition(":")[2])

@@ -27,11 +27,11 @@ SCHEMA = pa.schema(
 )
 
 
-FIRST_ROW = re.compile(rb"\[\s*\[" + rb"\s*,".join([rb"\s*-?\d+"] * 4) + rb"\s*\]")
+FIRST_ROW = re.compile(rb"\[\s*\[\s*-?\d+\s*,")
 
 
 def is_timeline(head: bytes) -> bool:
-    """Whether a file that begins so is a memory timeline: a list of rows of four integers."""
+    """Whether a file that begins so is a memory timeline: a list of rows that begin with an integer."""
     return bool(FIRST_ROW.match(head.lstrip(BLANK_START)))
 
 

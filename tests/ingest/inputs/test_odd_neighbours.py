@@ -40,7 +40,7 @@ def test_text_that_quotes_a_trace_is_none(store: ingest.Store, run: Path) -> Non
         "links.md": f"[1](here): {TRACE}",
         "wiki.md": "[[Profiles]] hold `traceEvents`",
         "losses.json": '[{"loss": 1}]',
-        "matrix.json": "[[1, 2, 3], [4, 5, 6]]",
+        "matrix.json": "[[0.5, 2], [4, 5]]",
         "glog.log": "I0101 00:00:00.000000 7 server.cc:1] listening\n",
         "log.md": f"A record is\n\n{LOG.splitlines()[0]}\n\nand not more.\n",
     }

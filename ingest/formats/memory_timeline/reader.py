@@ -31,7 +31,7 @@ FIRST_ROW = re.compile(rb"\[\s*\[\s*-?\d+\s*,")
 
 
 def is_timeline(head: bytes) -> bool:
-    """Whether a file that begins so is a memory timeline: a list of rows that begin with an integer."""
+    """Whether a file that begins so is a memory timeline: rows that begin with integers."""
     return bool(FIRST_ROW.match(head.lstrip(BLANK_START)))
 
 

@@ -21,7 +21,7 @@ demo: $(VENV)/.capture
 	@$(BIN)/ingest add $(DEMO)/flux-tiny
 	@$(BIN)/ingest top flux-tiny --limit 10
 	@if [ -z "$(NO_SERVE)" ]; then \
-	    echo "Dashboard: http://localhost:$(PORT)  (Ctrl-C ends it)"; \
+	    echo "Dashboard: http://127.0.0.1:$(PORT)  (Ctrl-C ends it)"; \
 	    $(BIN)/streamlit run dashboard/app.py --server.headless true --server.port $(PORT) \
 	        --browser.gatherUsageStats false; \
 	else echo "Ready: make demo serves the dashboard on $(TRACEHOUSE_STORE)"; fi

@@ -1,91 +1,63 @@
-"""Entry of the dashboard: navigation, the run picker, and the page that was asked for."""
+"""Entry of the dashboard: the server, which answers this machine alone unless told otherwise.
 
-from pathlib import Path
+`streamlit run dashboard/app.py` imports this file once for the server, and runs it for each page
+that `main.py` draws. The address is that of `.streamlit/config.toml` beside this file, which
+Streamlit reads wherever it is started; the flag `--server.address` and the environment variable
+STREAMLIT_SERVER_ADDRESS go before it.
+"""
+
+import ipaddress
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import streamlit as st
+from streamlit.cli_util import open_browser
 
-import ingest
-from dashboard import (
-    advice,
-    bubbles,
-    compare,
-    data,
-    memory,
-    operators,
-    runs,
-    sql,
-    trends,
-)
-from dashboard.widgets import run_picker
-
-HERE = Path(__file__).parent
-
-st.set_page_config(
-    page_title="tracehouse",
-    page_icon=str(HERE / "icon.svg"),
-    layout="wide",
-    initial_sidebar_state=320,
-)
-st.html(HERE / "style.css")
+EVERYWHERE = ("0.0.0.0", "::")
 
 
-def main() -> None:
-    """Draws one page."""
-    home = st.Page(
-        lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True
-    )
-    pages = {
-        "runs": st.Page(runs.page, title="Runs", url_path="runs", icon=":material/list:"),
-        "operators": st.Page(
-            operators.page, title="Operators", url_path="operators", icon=":material/bar_chart:"
-        ),
-        "bubbles": st.Page(
-            bubbles.page, title="Bubbles", url_path="bubbles", icon=":material/hourglass_empty:"
-        ),
-        "memory": st.Page(
-            memory.page, title="Memory", url_path="memory", icon=":material/memory_alt:"
-        ),
-        "advice": st.Page(
-            advice.page, title="Advice", url_path="advice", icon=":material/lightbulb:"
-        ),
-        "compare": st.Page(
-            compare.page, title="Compare", url_path="compare", icon=":material/compare_arrows:"
-        ),
-        "trends": st.Page(
-            trends.page, title="Trends", url_path="trends", icon=":material/timeline:"
-        ),
-        "sql": st.Page(sql.page, title="SQL", url_path="sql", icon=":material/terminal:"),
-    }
-    st.session_state["pages"] = pages
-    page = st.navigation([home, *pages.values()])
-    if page is home:
-        asked = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.switch_page(pages["runs"], query_params=asked)
+@asynccontextmanager
+async def started(_: st.App) -> AsyncIterator[None]:
+    """Says what is open to whom, and opens the browser, which Streamlit does not for an `App`."""
+    address, port = st.get_option("server.address"), st.get_option("server.port")
+    if not is_local(address):
+        print(notice(address, port), file=sys.stderr, flush=True)
+    if not st.get_option("server.headless"):
+        scheme = "https" if st.get_option("server.sslCertFile") else "http"
+        host = "localhost" if address in EVERYWHERE else address
+        host = f"[{host}]" if ":" in host else host
+        base = st.get_option("server.baseUrlPath").strip("/")
+        open_browser(f"{scheme}://{host}:{port}/{base}")
+    yield
+
+
+def is_local(address: str) -> bool:
+    """Whether only this machine reaches the address."""
     try:
-        run_ids = data.look()
-    except ingest.IngestError as error:
-        st.error(f"No store to show: {error}", icon=":material/error:")
-        st.markdown("Name one with `streamlit run dashboard/app.py -- --store DIR`.")
-        return
-    with st.sidebar:
-        st.session_state["runs"] = run_picker.pick_runs(run_ids)
-        runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
-        st.caption(f"{runs_in} in `{data.path()}`")
-    for line in data.faults():
-        st.warning(line, icon=":material/heart_broken:")
-    run_picker.say_unknown()
-    if not run_ids and page is not pages["sql"]:
-        nothing_yet()
-        return
-    page.run()
+        found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(place[0]).is_loopback for *_, place in found)
 
 
-def nothing_yet() -> None:
-    """What to do with an empty store."""
-    st.title("No runs yet")
-    st.markdown("Add a directory of profiler output, or a single trace, then reload this page:")
-    st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
-    st.markdown("`capture flux --tiny --out run_dir` makes one to try.")
+def notice(address: str, port: int) -> str:
+    """What is open to whom where the server listens on an address that is not local."""
+    from dashboard import data  # its caches need Streamlit's runtime, which has started by now
+
+    at = "any address of this machine" if address in EVERYWHERE else address
+    return (
+        f"tracehouse: open to the network, without a password: whoever reaches port {port} at {at} "
+        f"can read all runs in {data.path().absolute()}, also with SQL"
+    )
 
 
-main()
+if __name__ == "__main__":  # run for a page: the server itself needs none of the pages
+    from dashboard.main import main
+
+    main()
+else:
+    app = st.App(__file__, lifespan=started)
+    if not st.get_option("server.address"):  # Streamlit would listen on all addresses
+        raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")

@@ -21,6 +21,7 @@ LONGEST_CELL = 4_000
 # They have no shape of their own: a name that has them could clear a terminal's screen, or turn
 # the direction of the text around it.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 ANONYMOUS = "(anonymous namespace)::"
 TENSILE = re.compile(r"(Cijk_\w+?_\w+?_[A-Z]+)_.*?(MT\d+x\d+x\d+)")  # operands, types; tile
@@ -120,8 +121,17 @@ def address(value: float | None) -> str:
     return f"{int(value):#x}" if _is_known(value) else UNKNOWN
 
 
+def as_utf8(text: str) -> str:
+    """Text that can be stored and printed; a file's name may hold bytes that are no UTF-8.
+
+    Each such byte becomes an escape such as `\\xff`.
+    """
+    return SURROGATE.sub(lambda found: ascii(found[0])[1:-1].replace("\\udc", "\\x"), text)
+
+
 def printable(text: str, longest: int = LONGEST_CELL) -> str:
     """A name as a terminal can show it: on one line, clipped, with control characters escaped."""
+    text = as_utf8(text)
     if len(text) > longest:
         text = text[: longest - 1] + "…"
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -25,6 +25,29 @@ class TrailingBytesError(OSError):
     """A compressed stream is intact, but what follows it is not compressed."""
 
 
+def is_compressed(file: BinaryIO) -> bool:
+    """Whether an open file is gzip, by its content: its name may be wrong."""
+    file.seek(0)
+    magic = file.read(len(GZIP_MAGIC))
+    file.seek(0)
+    return magic == GZIP_MAGIC
+
+
+def start(file: BinaryIO, size: int) -> bytes:
+    """The first `size` bytes of an open file's content; gzip is decompressed.
+
+    Raises EOFError or OSError where the compressed stream is cut or damaged before them.
+    """
+    if not is_compressed(file):
+        return file.read(size)
+    found = b""
+    for piece in _decoded(file, repeat(CHUNK_BYTES)):
+        found += piece
+        if len(found) >= size:
+            break
+    return found[:size]
+
+
 def blocks(file: BinaryIO) -> Iterator[bytes]:
     """The content of an open file from its start, in blocks; gzip is decompressed.
 
@@ -32,9 +55,7 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
     OSError where it is damaged. Raises ProfileError where it inflates to more than
     `max_inflation()` times its size.
     """
-    compressed = file.read(2) == GZIP_MAGIC  # the name of a file may be wrong
-    file.seek(0)
-    if not compressed:
+    if not is_compressed(file):
         while block := file.read(BLOCK_BYTES):
             yield block
         return

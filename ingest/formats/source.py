@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ingest.units import counted
+from ingest.units import as_utf8, counted
 
 if TYPE_CHECKING:
     from ingest.formats.registry import Format
@@ -58,9 +58,19 @@ class Source:
         return next((said.message for said in self.coded_warnings if said.code == code), None)
 
     @property
+    def path_text(self) -> str:
+        """The path as it is stored and printed."""
+        return as_utf8(str(self.path))
+
+    @property
+    def name(self) -> str:
+        """The file's name as it is stored and printed."""
+        return as_utf8(self.path.name)
+
+    @property
     def warnings(self) -> list[str]:
         """What is odd about the file: one sentence for each oddity."""
-        return [said.message for said in self.coded_warnings]
+        return [as_utf8(said.message) for said in self.coded_warnings]
 
     @property
     def warning_codes(self) -> list[str]:
@@ -80,12 +90,12 @@ class Source:
     def summary(self) -> str:
         """One line for people: events, MB, seconds, rows, warnings."""
         if self.format is None or self.status == "skipped":
-            return ": ".join([self.path.name, self.status, *self.warnings])
+            return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
         megabytes = (self.json_bytes or 0) / 1e6
         warnings = "; ".join(self.warnings)
         rows = f", {counted(self.complete or 0, 'row')}" if self.format.has_events else ""
         return (
-            f"{self.path.name}: rank {self.rank}, {counted(self.events or 0, self.format.noun)}, "
+            f"{self.name}: rank {self.rank}, {counted(self.events or 0, self.format.noun)}, "
             f"{megabytes:.1f} MB of {self.format.encoding}, read in {self.seconds or 0:.1f} s"
             f"{rows}, {self.status}" + (f" ({warnings})" if warnings else "")
         )
@@ -94,7 +104,7 @@ class Source:
         """The row of table `sources`, without the file's metadata."""
         values = {name: value for name, value in vars(self).items() if name not in HIDDEN}
         return values | {
-            "path": str(self.path),
+            "path": self.path_text,
             "warnings": self.warnings,
             "warning_codes": self.warning_codes,
         }

@@ -1,6 +1,8 @@
 """A run's input: the files of a run directory, or a single file, and what its run.json says."""
 
+import errno
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +13,8 @@ from ingest.errors import ProfileError
 from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
 from ingest.formats.io import sha256
 from ingest.inputs import run_json
+from ingest.inputs.copies import skip_copies
+from ingest.units import as_utf8
 
 TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 
@@ -33,7 +37,7 @@ class RunInput:
         named = self.description.get("name")
         if isinstance(named, str) and named:
             return named
-        name = self.path.resolve().name
+        name = as_utf8(self.path.resolve().name)
         suffixes = "|".join(format_.suffix for format_ in self.formats)
         return re.sub(rf"({suffixes})(\.gz)?$|\.gz$", "", name) or name
 
@@ -68,10 +72,10 @@ class RunInput:
 
     def make_paths_relative(self) -> None:
         """Makes the paths of the files, in their warnings too, relative to where the run lies."""
-        parent = f"{self.path.resolve().parent}/"
+        directory = self.path.resolve().name if self.path.is_dir() else ""
         for source in self.sources:
             known = str(source.path)
-            source.path = Path(str(source.path.resolve()).removeprefix(parent))
+            source.path = Path(directory, source.path.name)
             source.coded_warnings = [
                 SourceWarning(code, message.replace(known, str(source.path)))
                 for code, message in source.coded_warnings
@@ -88,7 +92,7 @@ def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
         files = _files(path)
         directory = path if path.is_dir() else None
         sources = [_source(number, file, directory, formats) for number, file in enumerate(files)]
-        _skip_copies(sources)
+        skip_copies(sources)
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
@@ -148,7 +152,10 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
 
 def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
     """Why an entry of a run directory is not read; the directory may come from an attacker."""
-    target = file.resolve(strict=True)
+    try:
+        target = file.resolve(strict=True)
+    except RuntimeError:  # Python before 3.13 does not call it an OSError
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file)) from None
     if not target.is_relative_to(directory.resolve()):
         return SourceWarning("link_not_followed", "a link out of the directory, not followed")
     if not target.is_file():
@@ -156,20 +163,10 @@ def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
     return None
 
 
-def _skip_copies(sources: list[Source]) -> None:
-    """Skips all but one of the files with the same content; a file goes before a link to it."""
-    first: dict[str, Source] = {}
-    for source in sorted(sources, key=lambda source: source.path.is_symlink()):
-        if source.is_profile and first.setdefault(source.sha256, source) is not source:
-            source.status = "skipped"
-            name = first[source.sha256].path.name
-            source.warn("same_content", f"the same content as {name}")
-
-
 def _description(path: Path, sources: list[Source]) -> dict[str, Any]:
     for source in sources:
         if source.path.name == run_json.NAME and source.status == "ok" and path.is_dir():
-            return run_json.read_description(source.path)
+            return run_json.read_description(source)
     return {}
 
 

@@ -25,6 +25,7 @@ from ingest.inputs import (
 from ingest.pipeline.build import build, prepare
 from ingest.pipeline.parquet import write_index_row, write_tables
 from ingest.redaction import redact, redact_paths
+from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
 IN_MEMORY_BYTES = 4 << 20  # of files on disk: to work on so few without a database file is faster
@@ -129,7 +130,7 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
     if failures and len(failures) == len(profiles):
         raise failures[0]
     for source, description in run.descriptions:
-        stage_compilations(source.source_id, description, staging)
+        stage_compilations(source, description, staging)
     stage_ranks(staging.connection, run.sources)
 
 
@@ -160,7 +161,7 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
         [
             [
                 source.source_id,
-                str(source.path),
+                source.path_text,
                 source.kind,
                 source.rank,
                 source.bytes,
@@ -206,7 +207,7 @@ def _fill_run(
             list(tags),
             list(tags.values()),
             options.note,
-            None if options.redact_paths else str(run.path.absolute()),
+            None if options.redact_paths else as_utf8(str(run.path.absolute())),
             sql.schema_version(),
             sql.logic_version(),
             json.dumps(said),

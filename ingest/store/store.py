@@ -43,6 +43,7 @@ from ingest.store.places import (
 )
 from ingest.store.tables import columns_of
 from ingest.store.template import copy_empty_index, copy_empty_tables, write_catalog
+from ingest.units import as_utf8
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
 
@@ -59,7 +60,7 @@ class Added:
     def as_dict(self, path: Path) -> dict[str, Any]:
         """The same as JSON can say it."""
         return {
-            "path": str(path),
+            "path": as_utf8(str(path)),
             "run_id": self.run_id,
             "is_new": self.is_new,
             "seconds": round(self.seconds, 3),

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
@@ -30,19 +31,37 @@ main()
 
 
 @contextmanager
-def served(store: Path) -> Iterator[str]:
-    """Serves the dashboard on a store; gives its address."""
+def served(
+    store: Path, *more: str, directory: Path = ROOT, output: IO[bytes] | None = None
+) -> Iterator[str]:
+    """Serves the dashboard on a store; gives its address on this machine.
+
+    `more`: options of `streamlit run`, which is started in the `directory`. What it prints goes
+    into the file `output`.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
+    printed = output or subprocess.DEVNULL
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "run", str(APP), *options, "--", "--store", str(store)],
-        cwd=ROOT,
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "run",
+            str(APP),
+            *options,
+            *more,
+            "--",
+            "--store",
+            str(store),
+        ],
+        cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=printed,
     )
     try:
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)

@@ -66,6 +66,9 @@ def load_compile_log(source: Source, staging: Staging, progress: Progress) -> No
     if rows.redacted:
         texts = counted(rows.redacted, "text")
         source.warn("secrets_redacted", f"{texts} held what looks like a secret: redacted")
+    if log.skipped:
+        lines = counted(log.skipped, "line")
+        source.warn("start_damaged", f"{lines} before the first record cannot be read: skipped")
     if log.cut:
         source.status = "truncated"
         source.coded_warnings.insert(

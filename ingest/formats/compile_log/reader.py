@@ -16,7 +16,9 @@ from typing import Any
 from ingest.errors import ProfileError
 from ingest.formats.io import blocks
 
-START = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")
+START = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\]\n]*\] \{")
+ANY_START = re.compile(b"^" + START.pattern, re.MULTILINE)
+SEARCHED = 1 << 20  # bytes, for a record after damage
 HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*\] (\{.*\})\s*")
 LONGEST = 64 << 20  # of a line, and of a payload
 MOST_ATTEMPTS = 1_000_000
@@ -27,8 +29,30 @@ OF_EVERY_RECORD = {
 
 
 def is_compile_log(head: bytes) -> bool:
-    """Whether a file that begins so is a compile log: with the time and process of a record."""
-    return bool(START.match(head))
+    """Whether a file that begins so is a compile log: with a record, or with damage and records.
+
+    Other text may quote a record: after damage, at least half of the lines must be of records.
+    """
+    if START.match(head):
+        return True
+    text = head[:SEARCHED]
+    return bool(ANY_START.search(text)) and _is_mostly_records(text.split(b"\n"))
+
+
+def _is_mostly_records(lines: list[bytes]) -> bool:
+    """A payload without its record, as after a cut, tells nothing."""
+    of_records = others = 0
+    in_record = False
+    for line in filter(bytes.strip, lines):
+        if line.startswith(b"\t"):
+            of_records += in_record
+        elif HEADER.fullmatch(line):
+            in_record = True
+            of_records += 1
+        else:
+            in_record = False
+            others += 1
+    return 0 < of_records >= others
 
 
 @dataclass
@@ -58,7 +82,8 @@ class Record:
 class CompileLog:
     """The records of a file, and what was odd about them once they have been read.
 
-    Of the payloads only those of the `wanted` records are kept, one at a time.
+    `count`: of the records. `skipped`: damaged lines before the first one. `cut`: where the file
+    breaks off. Of the payloads only those of the `wanted` records are kept, one at a time.
     """
 
     def __init__(
@@ -67,6 +92,7 @@ class CompileLog:
         self.path = path
         self.bytes = 0
         self.count = 0
+        self.skipped = 0
         self.rank: int | None = None
         self.pid: str | None = None
         self.dropped: Counter[str] = Counter()
@@ -92,6 +118,8 @@ class CompileLog:
                 if record:
                     yield self._whole(record, payload, size)
                 record, payload, size = self._record(line), [], 0
+            if not self.count and (line is None or line.strip()):
+                self.skipped += 1
         if record and self.cut:
             self.dropped["record cut short"] += 1
         elif record:

@@ -21,7 +21,8 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a trace into table `staged`, and fills in what `source` says of it.
 
     Secrets in names, labels and arguments are redacted, unless metadata is to be kept. Raises
-    ProfileError where the file holds no trace.
+    ProfileError where the file holds no trace, or a damaged one of which no event can be read. An
+    intact trace may be empty: a profiler's schedule can end before its first step.
     """
     connection = staging.connection
     trace = KinetoTrace(source.path, progress)
@@ -41,6 +42,11 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
     if trace.truncated:
         source.status = "truncated"
     _count(connection, source)
+    unread = sum(source.dropped.values())
+    if source.events == unread and (unread or trace.truncated):
+        reasons = "; ".join(source.warnings)
+        source.coded_warnings.clear()
+        raise ProfileError(f"{source.path}: no event can be read: {reasons}")
 
 
 def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

@@ -24,13 +24,23 @@ from ingest.formats.source import SourceWarning
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
-ARRAY_ALONE = re.compile(rb"\[\s*(\{|\]\s*$)")
+EMPTY_ARRAY = re.compile(rb"\[\s*\]\s*$")
+OBJECTS = re.compile(rb"\[\s*\{")
 PHASE = re.compile(r'"ph"\s*:\s*"')
+PHASE_BYTES = re.compile(PHASE.pattern.encode())
 
 
 def is_trace(head: bytes) -> bool:
-    """Whether a file that begins so is a trace: with `traceEvents`, or an array of events alone."""
-    return b'"traceEvents"' in head or bool(ARRAY_ALONE.match(head.lstrip(BLANK_START)))
+    """Whether a file that begins so is a trace: an object with `traceEvents`, or an array.
+
+    An array alone is one of events, or empty. Text that only quotes a trace does not begin as JSON.
+    """
+    text = head.lstrip(BLANK_START)
+    if text.startswith(b"{"):
+        return b'"traceEvents"' in text
+    if OBJECTS.match(text):
+        return bool(PHASE_BYTES.search(text))
+    return bool(EMPTY_ARRAY.match(text))
 
 
 class KinetoTrace:

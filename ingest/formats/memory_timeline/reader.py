@@ -27,9 +27,12 @@ SCHEMA = pa.schema(
 )
 
 
+FIRST_ROW = re.compile(rb"\[\s*\[\s*-?\d+\s*,")
+
+
 def is_timeline(head: bytes) -> bool:
-    """Whether a file that begins so is a memory timeline: a list of lists."""
-    return bool(re.match(rb"\[\s*\[", head.lstrip(BLANK_START)))
+    """Whether a file that begins so is a memory timeline: rows that begin with integers."""
+    return bool(FIRST_ROW.match(head.lstrip(BLANK_START)))
 
 
 def read_memory_timeline(

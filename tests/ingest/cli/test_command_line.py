@@ -404,7 +404,7 @@ def test_one_unforeseen_file_costs_no_other(
     odd = tmp_path / "odd"
     odd.mkdir()
     (odd / "trace.json").write_text(
-        '{"traceEvents": [], "deviceProperties": 5, "distributedInfo": 3}'
+        '{"traceEvents": [5], "deviceProperties": 5, "distributedInfo": 3}'
     )
     (odd / "run.json").write_text('{"tags": ["x"]}')
     gone = tmp_path / "dangling"
@@ -413,7 +413,8 @@ def test_one_unforeseen_file_costs_no_other(
     result = command("add", odd, gone, samples / "traces" / "cpu_only.json.gz")
     assert result.code == 1
     assert result.err.splitlines() == [
-        f"error: {odd / 'run.json'}: tags must be dict",
+        f"error: {odd / 'trace.json'}: no event can be read: 1 piece of traceEvents left out: "
+        "not an event, the first at byte 17",
         f"error: {gone / 'rank0.json'}: No such file or directory",
     ]
     assert result.out.startswith("cpu_only-")

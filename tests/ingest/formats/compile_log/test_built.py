@@ -331,3 +331,32 @@ def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
     assert connection.sql("SELECT DISTINCT filename FROM compiled_ops").fetchall() == [
         ("model.py",)
     ]
+
+
+STARTS = {  # and how many lines of them hold something
+    "half a record": ('6, "attempt": 0}\n\tits payload\n', 2),
+    "zeros": ("\0" * 4096, 1),
+    "bytes": ("\x80\x03\n\xff\xfe garbage \n\n", 2),
+    "a record without its end": ('V0101 00:00:00.000000 1 torch/some.py:1] {"str": [\n', 1),
+    "a byte order mark": ("\ufeff", 1),
+}
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_log_whose_start_is_damaged_is_read_from_its_first_record(start: str, add: Add) -> None:
+    damage, skipped = STARTS[start]
+    lost = "" if damage.endswith("\n") else line({"str": ["lost", 0]})
+    log = event("0/0", "B", "dynamo", 1e15) + event("0/0", "E", "dynamo", 1e15 + 9)
+    connection = add(compile__log=(damage + lost + log).encode("latin-1", "replace"))
+    lines = f"{skipped} line{'s' * (skipped > 1)}"
+    assert connection.sql("SELECT kind, status, events, warnings FROM sources").fetchall() == [
+        (
+            "compile_log",
+            "ok",
+            2,
+            [f"{lines} before the first record cannot be read: skipped"],
+        )
+    ]
+    assert connection.sql("SELECT compile_id, dur_ns FROM compilations").fetchall() == [
+        ("0/0", 9000)
+    ]

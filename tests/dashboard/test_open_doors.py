@@ -1,0 +1,69 @@
+"""Whom the dashboard answers: this machine alone, unless an address is given."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard.server import served
+from tests.stores import Stores
+
+pytestmark = pytest.mark.slow  # starts servers
+
+
+def other_addresses() -> list[str]:
+    """Addresses of this machine besides 127.0.0.1: of Linux's loopback, and of its network."""
+    found = {"127.0.0.2"}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outwards:
+        try:
+            outwards.connect(("192.0.2.1", 9))  # sends nothing
+            found.add(outwards.getsockname()[0])
+        except OSError:
+            pass  # no network
+    return sorted(found - {"127.0.0.1"})
+
+
+def answers(address: str, port: int) -> bool:
+    try:
+        socket.create_connection((address, port), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("option", ["", "--server.address=0.0.0.0"])
+def test_the_dashboard_answers_others_only_where_an_address_is_given(
+    option: str, stores: Stores, tmp_path: Path
+) -> None:
+    store = stores.new(tmp_path / "store").path
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    more = (
+        [option, "--browser.serverAddress=localhost"] if option else []
+    )  # asks no one its address
+    with (tmp_path / "printed").open("w+b") as output:
+        with served(store, *more, directory=elsewhere, output=output) as address:
+            port = int(address.rpartition(":")[2])
+            assert [answers(other, port) for other in other_addresses()] == [
+                bool(option) for _ in other_addresses()
+            ]
+        output.seek(0)
+        printed = output.read().decode()
+    said = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
+    opened = (
+        "tracehouse: open to the network, without a password: whoever reaches port "
+        f"{port} at any address of this machine can read all runs in {store}, also with SQL"
+    )
+    assert said == ([opened] if option else [])
+
+
+def test_an_empty_address_is_refused(stores: Stores, tmp_path: Path) -> None:
+    store = stores.new(tmp_path / "store").path
+    with (tmp_path / "printed").open("w+b") as output:
+        with (
+            pytest.raises(AssertionError, match="does not answer"),
+            served(store, "--server.address=", output=output),
+        ):
+            pass
+        output.seek(0)
+        assert b"tracehouse: --server.address is empty" in output.read()

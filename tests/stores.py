@@ -13,8 +13,10 @@ ENTRIES = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}  # of a
 
 def emptied(path: Path) -> ingest.Store:
     """The store in `path`, of which the runs are removed; a new one where it is not whole."""
-    if path.is_dir() and {entry.name for entry in path.iterdir()} != ENTRIES:
-        shutil.rmtree(path)
+    if path.is_dir():
+        entries = {entry.name for entry in path.iterdir()}
+        if entries != ENTRIES or len(list((path / "runs").iterdir())) != 1:  # a single version
+            shutil.rmtree(path)
     store = ingest.Store(path)
     for run_id in store.run_ids():
         shutil.rmtree(store.run_path(run_id))

@@ -46,11 +46,24 @@ def page() -> None:
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _charts(_latest(frame), metrics, at)
+    _versions(frame)
     _unsteady(frame)
     with st.container(horizontal=True):
         show_sql.show(query)
         tables.downloads(query, "trend", "trend")
     _changes(frame[frame["is_change_point"]])
+
+
+def _versions(frame: pd.DataFrame) -> None:
+    """Whether the points are worked out in the same way."""
+    written = data.rows(select("run_id, logic_version", "runs"))
+    shown = written[written["run_id"].isin(frame["run_id"])]
+    if (versions := shown["logic_version"].nunique(dropna=False)) > 1:
+        st.warning(
+            f"{versions} versions of tracehouse wrote these runs: a change may be one of how a "
+            "metric is worked out. `ingest upgrade` builds runs of other versions again.",
+            icon=":material/history:",
+        )
 
 
 def _unsteady(frame: pd.DataFrame) -> None:

@@ -113,7 +113,7 @@ def test_the_commands_know_a_run_of_any_format(
     assert str(profile) in shown
     assert f"toy, rank 0, ok, {len(PROFILE)} bytes, 3 events, 2 rows, dropped: 1 ×" in shown
     assert "1 call without an end" in shown
-    remove(run_id, store.path)
+    remove([run_id], store.path)
     assert store.run_ids() == []
 
 

@@ -108,13 +108,14 @@ def as_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
     manifest["schema_version"] = OTHER
     with duckdb.connect() as connection:
-        for directory in (run, other / "run_id=~empty"):
-            for table, change in changes.items():
-                file = directory / f"{table}.parquet"
+        for directory in (other / "run_id=~empty", run):
+            for file in filter(Path.exists, (directory / f"{table}.parquet" for table in changes)):
                 read = f"read_parquet('{file}', hive_partitioning = false)"
+                change = changes[file.stem]
                 connection.execute(f"CREATE OR REPLACE TABLE t AS SELECT {change} FROM {read}")
                 connection.execute(f"COPY t TO '{file}'")
-                manifest["files"][file.name] = _measured(file)
+                if directory == run:
+                    manifest["files"][file.name] = _measured(file)
     (run / "manifest.json").write_text(json.dumps(manifest))
     return run_id
 
@@ -190,6 +191,18 @@ def test_a_run_by_other_logic_is_built_again_where_it_lies(
     assert json.loads((directory / "manifest.json").read_text()) == manifest
     assert not (directory / "stray").exists()
     assert command("upgrade", run_id).out == f"up to date: {run_id}\n"
+
+
+def test_a_comparison_of_different_versions_is_warned_of(traces: Traces, command: Command) -> None:
+    for name, dur in (("one", 3), ("two", 2)):
+        traces.add([{**EVENT, "dur": dur}], name=name)
+    assert "versions of tracehouse" not in command("diff", "one", "two").err
+    as_of_another_version(traces, {"runs": "* REPLACE ('other' AS logic_version)"})
+    found = command("diff", "one", "other")
+    assert f"Different versions of tracehouse wrote the runs, {sql.logic_version()} and other" in (
+        found.err
+    )
+    assert "Different versions" not in command("diff", "one", "two").err
 
 
 def test_redacted_paths_are_not_kept(traces: Traces, command: Command) -> None:

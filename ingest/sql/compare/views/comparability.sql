@@ -76,6 +76,11 @@ CREATE MACRO comparability(base, other) AS TABLE
                 'sentence': 'The device or the host waited for torch.compile: {} in the first '
                 || 'run, {} in the second.'
             },
+            {
+                'subject': 'logic_version',
+                'sentence': 'Different versions of tracehouse wrote the runs, {} and {}: metrics '
+                || 'may differ by that alone. `ingest upgrade` builds runs again.'
+            },
             { 'subject': 'model', 'sentence': 'The models differ: {} and {}.' },
             { 'subject': 'batch', 'sentence': 'The batches differ: {} and {} images a call.' },
             {

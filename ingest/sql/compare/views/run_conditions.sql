@@ -22,6 +22,7 @@ of_runs AS (
         world_size::VARCHAR AS world_size,
         framework,
         framework_version,
+        coalesce(logic_version, 'unknown') AS logic_version,
         json_extract_string(run_json, '$.diffusers_version') AS diffusers_version,
         json_extract_string(run_json, '$.python_version') AS python_version,
         json_extract_string(run_json, '$.driver') AS driver,
@@ -139,7 +140,7 @@ SELECT run_id, subject, 'run' AS evidence, FALSE AS is_fault, value
 FROM of_runs UNPIVOT (
     value FOR subject IN (
         model, batch, offload, dtype, device, world_size, framework, framework_version,
-        diffusers_version, python_version, driver,
+        logic_version, diffusers_version, python_version, driver,
         image_size AS 'image size', sequence_length AS 'sequence length' -- noqa: RF05
     )
 )

@@ -169,7 +169,7 @@ def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list
             took, peak = measured(*call)
             seconds.setdefault(what, []).append(took)
             peaks[what] = max(peak, peaks.get(what, 0))
-    stored = sum(file.stat().st_size for file in store.glob("runs/*/*.parquet"))
+    stored = sum(file.stat().st_size for file in store.glob("runs/*/run_id=*/*.parquet"))
     [(events,)] = ingest.connect(store).sql("SELECT sum(events) FROM sources").fetchall()
     array.unlink()
     best = {what: min(times) for what, times in seconds.items()}

@@ -77,6 +77,8 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
         self._create()
+        if any(self.path.glob(f"{PREFIX}*")):
+            self.sweep()
         self.refresh()
 
     def refresh(self, suspects: Container[str] = ()) -> None:
@@ -225,7 +227,7 @@ class Store:
                 unused.rename(place / f"unused_{number}")
 
     def sweep(self) -> None:
-        """Removes what killed processes left behind; whatever writes to the store does so too."""
+        """Removes what killed processes left behind, which opening a store does too."""
         sweep(self.path)
 
     def _names(self) -> dict[str, str | None]:

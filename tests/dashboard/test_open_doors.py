@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import ingest
 from tests.dashboard.server import served
-from tests.stores import Stores
 
 pytestmark = pytest.mark.slow  # starts servers
 
@@ -33,16 +33,15 @@ def answers(address: str, port: int) -> bool:
 
 @pytest.mark.parametrize("option", ["", "--server.address=0.0.0.0"])
 def test_the_dashboard_answers_others_only_where_an_address_is_given(
-    option: str, stores: Stores, tmp_path: Path
+    option: str, store: ingest.Store, tmp_path: Path
 ) -> None:
-    store = stores.new(tmp_path / "store").path
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     more = (
         [option, "--browser.serverAddress=localhost"] if option else []
     )  # asks no one its address
     with (tmp_path / "printed").open("w+b") as output:
-        with served(store, *more, directory=elsewhere, output=output) as address:
+        with served(store.path, *more, directory=elsewhere, output=output) as address:
             port = int(address.rpartition(":")[2])
             assert [answers(other, port) for other in other_addresses()] == [
                 bool(option) for _ in other_addresses()
@@ -52,17 +51,16 @@ def test_the_dashboard_answers_others_only_where_an_address_is_given(
     said = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
     opened = (
         "tracehouse: open to the network, without a password: whoever reaches port "
-        f"{port} at any address of this machine can read all runs in {store}, also with SQL"
+        f"{port} at any address of this machine can read all runs in {store.path}, also with SQL"
     )
     assert said == ([opened] if option else [])
 
 
-def test_an_empty_address_is_refused(stores: Stores, tmp_path: Path) -> None:
-    store = stores.new(tmp_path / "store").path
+def test_an_empty_address_is_refused(store: ingest.Store, tmp_path: Path) -> None:
     with (tmp_path / "printed").open("w+b") as output:
         with (
             pytest.raises(AssertionError, match="does not answer"),
-            served(store, "--server.address=", output=output),
+            served(store.path, "--server.address=", output=output),
         ):
             pass
         output.seek(0)

@@ -4,7 +4,7 @@ A step is a call that opens, locks, makes, moves or deletes a file there. After 
 must be there whole or not at all, and the next process that writes must leave nothing of it.
 Prints at how many steps it was killed.
 
-    python every_step.py create|add|remove STORE TRACE [FIRST STRIDE]
+    python every_step.py create|add|remove|rebuild STORE TRACE [FIRST STRIDE]
 """
 
 import json
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import ingest
 from ingest import sql
+from ingest.store import upkeep
 
 STEPS = {
     "fcntl.flock",
@@ -48,6 +49,10 @@ def remove() -> None:
         ingest.Store(path).remove("cpu_only-5412a757")
 
 
+def rebuild() -> None:
+    upkeep.rebuild(ingest.Store(path), "cpu_only-5412a757")
+
+
 def check_whole() -> None:
     connection = ingest.connect(path)
     for manifest in path.glob("runs/*/*/manifest.json"):
@@ -59,6 +64,10 @@ def check_whole() -> None:
         sorted(run_id for (run_id,) in connection.sql("SELECT run_id FROM run_overview").fetchall())
         == ingest.Store(path).run_ids()
     )
+
+
+def check_there() -> None:
+    assert "cpu_only-5412a757" in ingest.Store(path).run_ids()
 
 
 def check_clean() -> None:
@@ -87,7 +96,12 @@ def forked(action: Callable[[], None], kill_at: int = 0) -> int:
     os._exit(0)
 
 
-do, then = {"create": (create, remove), "add": (add, remove), "remove": (remove, add)}[what]
+do, then = {
+    "create": (create, remove),
+    "add": (add, remove),
+    "remove": (remove, add),
+    "rebuild": (rebuild, check_there),
+}[what]
 kills = 0
 while (ended := forked(do, step)) == -signal.SIGKILL:
     for action in (check_whole, then, check_clean, check_whole):

@@ -119,14 +119,17 @@ def mount(tmp_path: Path) -> Iterator[Path]:
     run("umount", "--lazy", path)
 
 
-@pytest.mark.parametrize(("what", "stride"), [("create", 25), ("add", 33), ("remove", 20)])
+@pytest.mark.parametrize(
+    ("what", "stride"),
+    [("create", 25), ("add", 33), ("remove", 20), ("rebuild", 37)],
+)
 def test_a_store_is_whole_wherever_a_process_is_killed(
     what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
     if what != "create":
         fill(store)
-    if what == "remove":
+    if what in ("remove", "rebuild"):
         ingest.Store(store).add(small)
     script = Path(__file__).with_name("every_step.py")
     done = run(sys.executable, script, what, store, small, random.randint(1, stride), stride)
@@ -177,8 +180,8 @@ def test_a_file_system_without_locks_does(tmp_path: Path, small: Path) -> None:
     )
     done = run(sys.executable, "-c", code, tmp_path / "store", small)
     assert (done.returncode, done.stderr) == (0, "")
-    assert names(tmp_path / "store") == ["cpu_only"]
     assert (tmp_path / "store" / ".work-somebody").is_dir()  # it may be in use
+    assert names(tmp_path / "store") == ["cpu_only"]
 
 
 @pytest.mark.parametrize("free", [0, 64 << 10, 2 << 20])
@@ -204,7 +207,7 @@ def test_a_store_that_does_not_fit_can_be_made_later(mount: Path, small: Path) -
     store = mount / "store"
     done = run(*INGEST, "add", small, "--store", store)
     assert done.returncode == 1
-    assert done.stderr == f"error: {store}: cannot write: No space left on device\n"
+    assert done.stderr == f"error: {store}: cannot create a store: No space left on device\n"
     (mount / "filler").unlink()
     assert run(*INGEST, "add", small, "--store", store).returncode == 0
     assert {entry.name for entry in store.iterdir()} == ENTRIES

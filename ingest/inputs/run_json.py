@@ -9,7 +9,6 @@ from ingest.errors import ProfileError
 from ingest.formats import Staging
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
 from ingest.inputs.metadata import MOST_RANKS
-from ingest.redaction import redact
 
 KIND = "run_json"  # in column `kind` of table `sources`
 NAME = "run.json"
@@ -58,14 +57,10 @@ def read_description(file: Path) -> dict[str, Any]:
 
 
 def stage_compilations(source_id: int, description: dict[str, Any], staging: Staging) -> None:
-    """Puts what the file says of its process's compilations into table `staged_run_json`.
-
-    Secrets are redacted, unless metadata is to be kept.
-    """
+    """Puts what the file says of its process's compilations into table `staged_run_json`."""
     compilation = description.get("compilation")
     rank = description.get("rank", 0)
     if isinstance(compilation, dict) and type(rank) is int and 0 <= rank < 1 << 31:
-        compilation = compilation if staging.keep_metadata else redact(compilation)
         staging.connection.execute(
             "INSERT INTO staged_run_json VALUES ($1, $2, $3)",
             [source_id, rank, json.dumps(compilation)],

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ingest.inputs import (
 )
 from ingest.pipeline.build import build, prepare
 from ingest.pipeline.parquet import write_tables
-from ingest.redaction import redact, redact_paths
+from ingest.redaction import redact_paths, redact_secrets
 
 MEMORY_LIMIT = "512MB"
 
@@ -43,14 +43,6 @@ class AddOptions:
     keep_metadata: bool = False
     redact_paths: bool = False
 
-    def without_secrets(self) -> "AddOptions":
-        """The options as they may be stored."""
-        if self.keep_metadata:
-            return self
-        return replace(
-            self, name=redact(self.name), model=redact(self.model), tags=redact(self.tags)
-        )
-
 
 def write_run(
     run: RunInput,
@@ -59,8 +51,10 @@ def write_run(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     template: Path | None = None,
-) -> None:
+) -> str:
     """Writes `<table>.parquet` for each table into the existing, empty `directory`.
+
+    Returns the run's name as the tables have it.
 
     `template` is a directory with the files of a run without rows, to copy those of empty tables.
 
@@ -78,19 +72,21 @@ def write_run(
     with duckdb.connect(str(scratch), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         prepare(connection)
-        _stage(Staging(connection, options.keep_metadata), run, progress)
+        _stage(Staging(connection), run, progress)
         if options.redact_paths:
             redact_paths(connection)
         if run.sources:
-            if not options.keep_metadata:
-                _redact_descriptions(run)
             if options.redact_paths:
                 run.make_paths_relative()
             _fill_files(connection, run.sources)
             _fill_run(connection, run, options)
+            if not options.keep_metadata:
+                redact_secrets(connection)
         empty = build(connection)
         _read_warnings(connection, run.sources)
         write_tables(connection, directory, empty, template)
+        named = connection.execute("SELECT name FROM staged_run").fetchall()
+    return str(named[0][0]) if named else ""
 
 
 def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
@@ -125,12 +121,6 @@ def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source])
         "SELECT source_id, warning_codes, warnings FROM sources"
     ).fetchall():
         by_id[source_id].coded_warnings = list(map(SourceWarning, codes, messages))
-
-
-def _redact_descriptions(run: RunInput) -> None:
-    run.description = redact(run.description)
-    for source in run.sources:
-        source.metadata = redact(source.metadata)
 
 
 def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:

@@ -127,19 +127,20 @@ class Store:
         written; the store is then as it was.
         """
         began = time.perf_counter()
-        options = (options or AddOptions()).without_secrets()
+        options = options or AddOptions()
         with self._workplace() as place:
             run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
             directory = place / "run"
             directory.mkdir()
-            write_run(run, options, directory, threads, progress, self.runs_path / EMPTY_PARTITION)
+            template = self.runs_path / EMPTY_PARTITION
+            name = write_run(run, options, directory, threads, progress, template)
             sync(directory)
             with locked(self.path):
                 if existing := self._with_content(run):  # somebody else was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = self._new_id(options.name or run.name, run.digest)
+                run_id = self._new_id(name, run.digest)
                 directory.rename(self.runs_path / f"run_id={run_id}")
                 sync_names(self.runs_path)
         return Added(run_id, True, time.perf_counter() - began, run.sources)

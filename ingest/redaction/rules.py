@@ -133,7 +133,7 @@ TOKENS = [
     ("square", "sq0atp- sq0csp-", r"sq0(?:atp|csp)-[\w-]{20,}"),
     ("stripe", "_live_ _test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),
     ("stripe webhook", "whsec_", r"whsec_[A-Za-z0-9+/=]{20,}"),
-    ("elevenlabs", "sk_", r"sk_[0-9a-f]{40,}"),
+    ("elevenlabs", " ".join(f"sk_{digit:x}" for digit in range(16)), r"sk_[0-9a-f]{40,}"),
     ("supabase", "sbp_ sb_secret_", r"(?:sbp_[0-9A-Za-z]{20,}|sb_secret_[\w-]{20,})"),
     ("tailscale", "tskey-", r"tskey-[\w-]{16,}"),
     ("tavily", "tvly-", r"tvly-[\w-]{20,}"),
@@ -141,7 +141,7 @@ TOKENS = [
     ("tencent", "AKID", r"AKID[A-Za-z0-9]{32}"),
     ("terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{20,}"),
     ("together", "tgp_v1_", r"tgp_v1_[\w-]{20,}"),
-    ("twilio", "SK", r"SK[0-9a-f]{32}"),
+    ("twilio", " ".join(f"SK{digit:x}" for digit in range(16)), r"SK[0-9a-f]{32}"),
     ("typeform", "tfp_", r"tfp_[\w.=-]{40,}"),
     ("vault", "hvs. hvb. hvr.", r"hv[brs]\.[\w-]{20,}"),
     ("voyage", "pa-", r"pa-[\w-]{40,}", 4.2),
@@ -207,7 +207,7 @@ SETTINGS = [
         r"|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=)/?([^\s\"'\\<>]{8,})",
     ),
     (
-        "signature of a URL", "x-amz- x-goog- sig",
+        "signature of a URL", "x-amz- x-goog- sig= signature=",
         r"(?i:x-(?:amz|goog)-(?:credential|security-token|signature)|[?&;]sig(?:nature)?)="
         r"([^\s\"'\\,;&]+)",
     ),
@@ -290,7 +290,11 @@ RULES = (*_rules(SETTINGS), *_rules(TOKENS, APART), *OF_COMMANDS)
 # themselves; and for JSON by the names of keys, and by commands, of which it may hold the words.
 PATTERNS = "|".join(f"(?:{rule.pattern})" for rule in RULES)
 NAMES = rf"{SECRET}|{UNSURE}|curl|mysql|mariadb|mongo|redis-cli|sshpass|login"
+WORDS = tuple(dict.fromkeys(chain.from_iterable(rule.keywords for rule in RULES)))
 KEYWORDS = "|".join(
-    f"(?i:{re.escape(keyword)})" if keyword.islower() else re.escape(keyword)
-    for keyword in dict.fromkeys(chain.from_iterable(rule.keywords for rule in RULES))
-) + "".join(f"|{rule.pattern}" for rule in RULES if not rule.keywords)
+    [
+        "(?i:" + "|".join(re.escape(word) for word in WORDS if word == word.lower()) + ")",
+        *(re.escape(word) for word in WORDS if word != word.lower()),
+        *(rule.pattern for rule in RULES if not rule.keywords),
+    ]
+)

@@ -4,8 +4,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 from math import log2
 from typing import Any
@@ -22,6 +21,7 @@ from ingest.redaction.rules import (
 )  # fmt: skip
 
 REDACTED = "[redacted]"
+SHORT, MEMORY = 200, 10_000  # letters, texts
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 PAIR = rf'({STRING})(?:(\s*:\s*)({STRING}|[^\s"{{}}\[\],]+))?'
 
@@ -30,10 +30,9 @@ def redact(value: Any, key: str = "") -> Any:
     """`value` without what its key, or its own form, shows to be a secret."""
     if value is None or isinstance(value, bool | float):
         return value
-    name = _compiled(INNOCENT).sub("", key)
-    if _compiled(SECRET).search(name):
+    is_secret, is_unsure = _what_names(key)
+    if is_secret:
         return REDACTED
-    is_unsure = bool(_compiled(UNSURE).search(name))
     if isinstance(value, dict):
         return {redact_text(k): redact(v, key if is_unsure else k) for k, v in value.items()}
     if isinstance(value, list):
@@ -42,7 +41,7 @@ def redact(value: Any, key: str = "") -> Any:
         return value
     if is_unsure and not _compiled(PLAIN).fullmatch(value):
         return REDACTED
-    return redact_text(value)
+    return _redact_short(value) if len(value) < SHORT else redact_text(value)
 
 
 def redact_text(text: str) -> str:
@@ -62,22 +61,45 @@ def redact_json(text: str) -> str:
         return re.sub(PAIR, _without_secret_in_pair, text, flags=re.DOTALL)
 
 
+@lru_cache(MEMORY)
+def _what_names(key: str) -> tuple[bool, bool]:
+    """Whether values of that key are secrets, and whether they may be."""
+    name = _compiled(INNOCENT).sub("", key)
+    return bool(_compiled(SECRET).search(name)), bool(_compiled(UNSURE).search(name))
+
+
+@lru_cache(MEMORY)
+def _redact_short(text: str) -> str:
+    """The same as `redact_text`, for texts that repeat, such as the types of arguments."""
+    return redact_text(text)
+
+
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """The pattern as RE2 understands it; few of them are ever needed."""
     return re.compile(pattern, re.ASCII)
 
 
-def _possible(rules: tuple[Rule, ...], text: str) -> Iterator[Rule]:
+def _possible(rules: tuple[Rule, ...], text: str) -> list[Rule]:
     """Those of the rules whose keywords stand in the text."""
     lowered = text.lower()
-    for rule in rules:
-        if not rule.keywords:
-            yield rule
-        for keyword in rule.keywords:
-            if keyword in (lowered if keyword.islower() else text):
-                yield rule
-                break
+    in_any_case, as_they_are, always = _keywords(rules)
+    places = {place for keyword, place in in_any_case if keyword in lowered}
+    places |= {place for keyword, place in as_they_are if keyword in text}
+    return [rules[place] for place in sorted(places | always)]
+
+
+@cache
+def _keywords(
+    rules: tuple[Rule, ...],
+) -> tuple[list[tuple[str, int]], list[tuple[str, int]], set[int]]:
+    """The keywords in small letters, others, each with its rule's place, and rules without."""
+    placed = [(word, place) for place, rule in enumerate(rules) for word in rule.keywords]
+    return (
+        [(keyword, place) for keyword, place in placed if keyword == keyword.lower()],
+        [(keyword, place) for keyword, place in placed if keyword != keyword.lower()],
+        {place for place, rule in enumerate(rules) if not rule.keywords},
+    )
 
 
 def _without_secret(rule: Rule, found: re.Match[str]) -> str:
@@ -122,6 +144,8 @@ def _redact_items(items: list[Any], key: str) -> list[Any]:
 
 def _secret_arguments(items: list[Any]) -> dict[int, str]:
     """Which items of a command are secrets, and what stands before the secret in them."""
+    if not any(isinstance(item, str) for item in items):
+        return {}
     arguments = [item if isinstance(item, str | int) else "" for item in items]
     command = " ".join(map(str, arguments))
     starts = list(accumulate((len(str(argument)) + 1 for argument in arguments), initial=0))

@@ -172,7 +172,7 @@ INNOCENT = (
 PLACEHOLDER = (
     r"(?i:none|null|nil|true|false|yes|no|undefined)|\*+|\.+|%\(?\w*\)?[sdr]|\$\{?[A-Z_0-9]+\}?"
     r"|\{[\w.]*\}|<.*>|\[.*\]|(?:args|cfg|config|getenv|os|self)[.(].*"
-    r"|(?:[a-z_]+[._])?(?:api_key|password|secret|tokens?)"
+    r"|(?:[a-z_]+[._])?(?:api_key|password|secret|tokens?)|v?\d+(?:\.\d+)+(?:=\S*)?"
 )
 PLAIN = (
     rf"{PLACEHOLDER}|v?\d[\d_.,]*[kKMGB]?\W*|v?\d+(?:\.\d+)+\S*|[~/.].*"
@@ -185,11 +185,13 @@ IS = (  # what stands between a name and its value: in code, environments, heade
 )
 QUOTED = (
     r"\"((?:[^\"\\]|\\.)+)|'((?:[^'\\]|\\.)+)"
-    r"|\\{1,7}[\"']([^\"'\\]+(?:\\+[^\"'\\]+)*)"
+    r"|\\[\"']((?:[^\"'\\]|\\{2,6}[\"']?)+)|\\{2,7}[\"']([^\"'\\]+(?:\\+[^\"'\\]+)*)"
 )
 BARE = r"([^\s\"'\\,;&=:()\[\]{}<>][^\s\"'\\,;&]*)"
 VALUE = rf"(?:{QUOTED}|{BARE})"
-PARTS = r"([^\"'\\\r\n]+(?:=\\{0,7}\"[^\"\\\r\n]*\\{0,7}\"[^\"'\\\r\n]*)*)"  # of a header
+PARTS = (  # of a header, such as `Digest username="u", response="…"`
+    r"((?:[^\"'\\\r\n=]|=\\{0,7}\"[^\"\\\r\n]*\\{0,7}\"|=)+)"
+)
 KEY_EDGE = r"-----(?:BEGIN|END) [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_END = KEY_EDGE.replace("BEGIN|END", "END")
 
@@ -212,7 +214,7 @@ SETTINGS = [
         r"([^\s\"'\\,;&]+)",
     ),
     (
-        "bearer", "bearer", r"(?i:\bbearer)\s{1,5}([\w.~+/-]{8,}=*)",
+        "bearer", "bearer", r"(?i:bearer)\s{1,5}([\w.~+/-]{8,}=*)",
         None, r"(?i:auth\w*|tokens?\b.*|credential\w*)",
     ),
     ("basic", "basic", r"(?i:\bbasic)\s{1,5}([A-Za-z0-9+/]{8,}={0,2})", None, WORD),

@@ -22,6 +22,7 @@ from ingest.redaction.rules import (
 
 REDACTED = "[redacted]"
 SHORT, MEMORY = 200, 10_000  # letters, texts
+NO_NAME = re.compile(r"[=({<]|: ")  # a key with these is a text, such as a frame of Python
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 PAIR = rf'({STRING})(?:(\s*:\s*)({STRING}|[^\s"{{}}\[\],]+))?'
 
@@ -45,25 +46,37 @@ def redact(value: Any, key: str = "") -> Any:
 
 
 def redact_text(text: str) -> str:
-    """`text` without the secrets in it."""
+    """`text`, which may be a JSON document, without the secrets in it."""
+    if text[:1] in ("{", "["):
+        try:
+            return _redact_document(text)
+        except (ValueError, RecursionError):
+            pass
     for rule in _possible(RULES, text):
         text = _compiled(rule.pattern).sub(partial(_without_secret, rule), text)
     return text
 
 
 def redact_json(text: str) -> str:
-    """A JSON document without the secrets in it; as it was where it holds none."""
+    """A JSON document without the secrets in it."""
     try:
-        document = json.loads(text)
-        redacted = redact(document)
-        return text if redacted == document else json.dumps(redacted, ensure_ascii=False)
+        return _redact_document(text)
     except (ValueError, RecursionError):  # DuckDB reads more than Python: nan, and any depth
         return re.sub(PAIR, _without_secret_in_pair, text, flags=re.DOTALL)
+
+
+def _redact_document(text: str) -> str:
+    """The document; as it was where it holds no secret. Raises ValueError where it is none."""
+    document = json.loads(text)
+    redacted = redact(document)
+    return text if redacted == document else json.dumps(redacted, ensure_ascii=False)
 
 
 @lru_cache(MEMORY)
 def _what_names(key: str) -> tuple[bool, bool]:
     """Whether values of that key are secrets, and whether they may be."""
+    if NO_NAME.search(key):
+        return False, False
     name = _compiled(INNOCENT).sub("", key)
     return bool(_compiled(SECRET).search(name)), bool(_compiled(UNSURE).search(name))
 

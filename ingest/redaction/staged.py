@@ -103,9 +103,8 @@ def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
     ((count,),) = connection.execute("SELECT count(*) FROM suspects").fetchall()
     if count > MANY:
         connection.execute(
-            "DELETE FROM suspects WHERE NOT regexp_matches(text, $1) "
-            "AND NOT (is_nested AND regexp_matches(text, $2))",
-            [PATTERNS, f"{NAMES}|{ESCAPED}"],
+            "DELETE FROM suspects WHERE NOT regexp_matches(text, $1)",
+            [f"{PATTERNS}|{NAMES}|{ESCAPED}"],
         )
     suspects = connection.cursor().execute("FROM suspects")
     while rows := suspects.fetchmany(BATCH):

@@ -116,22 +116,21 @@ def _keywords(
 
 
 def _without_secret(rule: Rule, found: re.Match[str]) -> str:
-    start, end = _span(rule, found)
-    begin = found.start()
-    return found[0][: start - begin] + (REDACTED if end > start else "") + found[0][end - begin :]
+    group = found.lastindex or 0
+    if not _is_secret(rule, found):
+        return found[0]
+    before, after = found.start(group) - found.start(), found.end(group) - found.start()
+    return found[0][:before] + REDACTED + found[0][after:]
 
 
-def _span(rule: Rule, found: re.Match[str]) -> tuple[int, int]:
-    """Where the secret stands; an empty stretch if it is none."""
-    if not found.re.groups:
-        return found.span()
-    if not found.lastindex:
-        return found.start(), found.start()
-    secret = found[found.lastindex]
-    is_none = rule.unless and _compiled(rule.unless).fullmatch(secret)
-    if is_none or (rule.entropy and _entropy(secret) < rule.entropy):
-        return found.start(), found.start()
-    return found.span(found.lastindex)
+def _is_secret(rule: Rule, found: re.Match[str], whole: str | None = None) -> bool:
+    """Whether what the rule found is a secret; `whole` is the text that it is the beginning of."""
+    if found.re.groups and not found.lastindex:
+        return False
+    secret = whole or found[found.lastindex or 0]
+    if rule.unless and _compiled(rule.unless).fullmatch(secret):
+        return False
+    return not rule.entropy or _entropy(secret) >= rule.entropy
 
 
 def _entropy(text: str) -> float:
@@ -159,16 +158,20 @@ def _secret_arguments(items: list[Any]) -> dict[int, str]:
     """Which items of a command are secrets, and what stands before the secret in them."""
     if not any(isinstance(item, str) for item in items):
         return {}
-    arguments = [item if isinstance(item, str | int) else "" for item in items]
-    command = " ".join(map(str, arguments))
-    starts = list(accumulate((len(str(argument)) + 1 for argument in arguments), initial=0))
+    arguments = [str(item) if isinstance(item, str | int) else "" for item in items]
+    # An item of several words may be a command by itself: its options are not those of another.
+    command = "".join(f"\n{part}\n" if " " in part else f"{part} " for part in arguments)
+    lengths = (len(part) + (2 if " " in part else 1) for part in arguments)
+    starts = list(accumulate(lengths, initial=0))
     secrets = {}
     for rule in _possible(OF_COMMANDS, command):
         for found in _compiled(rule.pattern).finditer(command):
-            start, end = _span(rule, found)
-            if end > start:
-                place = bisect_right(starts, start) - 1
-                secrets[place] = command[starts[place] : start]
+            start = found.start(found.lastindex or 0)
+            place = bisect_right(starts, start) - 1
+            before = command[starts[place] : start].lstrip("\n")
+            is_alone = starts[place] <= found.start()  # which `redact_text` sees as well
+            if not is_alone and _is_secret(rule, found, None if before else arguments[place]):
+                secrets[place] = before
     return secrets
 
 

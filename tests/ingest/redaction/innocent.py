@@ -104,7 +104,7 @@ detokenize=1
 --password-file /run/pw
 --bypass cache
 --compass on
---auth
+--auth-type oidc
 train.py --lr 1e-4 --passes 3
 forward pass: step 3
 forward_pass=3
@@ -285,5 +285,5 @@ donkey.ssh
 NAMES_OF_SECRETS = {
     text
     for text in INNOCENT
-    if text.lower().startswith(("bearer token", "cookie cutter", "credential", "secret", "enter "))
+    if text.lower().startswith(("bearer ", "cookie cutter", "credential", "secret", "enter "))
 }

@@ -31,7 +31,7 @@ EVENTS: dict[str, Callable[[str], Event]] = {
     "list of arguments": lambda text: op("a", args={"Concrete Inputs": ["", text, "[1, 2]"]}),
     "key beside the arguments": lambda text: op("a", comment=text),
     "instant": lambda text: {"ph": "i", "name": text, "ts": 1, "pid": 1, "tid": 1, "s": "g"},
-    "counter": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
+    "counter's key": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
     "flow's id": lambda text: {"ph": "s", "name": "f", "id": text, "ts": 1, "pid": 1, "tid": 1},
     "process name": lambda text: {
         "ph": "M",
@@ -55,7 +55,7 @@ TRACE = {  # beside the events
 }
 RUN_JSON = {
     "run.json": lambda texts: {"notes": [{"text": text} for text in texts]},
-    "key of run.json": lambda texts: {"keys": dict.fromkeys(texts, "v")},
+    "run.json's key": lambda texts: {"keys": dict.fromkeys(texts, 1)},
     "tag of run.json": lambda texts: {"tags": {f"t{n}": text for n, text in enumerate(texts)}},
     "arguments": lambda texts: {"arguments": [part for text in texts for part in ("run.py", text)]},
     "environment": lambda texts: {"environment": {f"V{n}": t for n, t in enumerate(texts)}},
@@ -103,7 +103,7 @@ def snapshot(texts: Planted) -> dict[str, Any]:
         "segments": [],
         "device_traces": [actions],
         "external_annotations": marks,
-        "allocator_settings": settings | dict.fromkeys(texts("setting's key"), "v"),
+        "allocator_settings": settings | dict.fromkeys(texts("setting's key"), "1"),
     }
 
 
@@ -118,7 +118,7 @@ def compile_log(texts: Planted) -> str:
     for number, text in enumerate(texts("compiled code")):
         one_line = text.replace("\n", "\\n")
         log += compile_logs.graph(f"{number}/0", "a_0").replace("return x.sin() + 1", one_line)
-    for number, text in enumerate(texts("compiled frame")):
+    for number, text in enumerate(texts("compiled frame's file")):
         frame = {"co_name": text, "co_filename": f"/home/me/{text}.py"}
         log += compile_logs.of(f"{number}/0", {"compilation_metrics": frame})
     return log

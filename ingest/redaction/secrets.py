@@ -9,16 +9,9 @@ from itertools import accumulate
 from math import log2
 from typing import Any
 
-from ingest.redaction.rules import (
-    INNOCENT,
-    KEY_EDGE,
-    OF_COMMANDS,
-    PLAIN,
-    RULES,
-    SECRET,
-    UNSURE,
-    Rule,
-)  # fmt: skip
+from ingest.redaction.rule import Rule
+from ingest.redaction.rules import RULES
+from ingest.redaction.settings import COMMANDS, INNOCENT, KEY_BEGIN, KEY_END, PLAIN, SECRET, UNSURE
 
 REDACTED = "[redacted]"
 SHORT, MEMORY = 200, 10_000  # letters, texts
@@ -107,7 +100,7 @@ def _keywords(
     rules: tuple[Rule, ...],
 ) -> tuple[list[tuple[str, int]], list[tuple[str, int]], set[int]]:
     """The keywords in small letters, others, each with its rule's place, and rules without."""
-    placed = [(word, place) for place, rule in enumerate(rules) for word in rule.keywords]
+    placed = [(word, place) for place, rule in enumerate(rules) for word in rule.keywords.split()]
     return (
         [(keyword, place) for keyword, place in placed if keyword == keyword.lower()],
         [(keyword, place) for keyword, place in placed if keyword != keyword.lower()],
@@ -149,8 +142,8 @@ def _redact_items(items: list[Any], key: str) -> list[Any]:
             redacted.append(secrets.get(place, "") + REDACTED)
         else:
             redacted.append(redact(item, key))
-        if isinstance(item, str) and (edges := _compiled(KEY_EDGE).findall(item)):
-            is_amid_key = "BEGIN" in edges[-1]
+        edges = _compiled(f"{KEY_BEGIN}|{KEY_END}").findall(item) if isinstance(item, str) else []
+        is_amid_key = "BEGIN" in edges[-1] if edges else is_amid_key
     return redacted
 
 
@@ -164,7 +157,7 @@ def _secret_arguments(items: list[Any]) -> dict[int, str]:
     lengths = (len(part) + (2 if " " in part else 1) for part in arguments)
     starts = list(accumulate(lengths, initial=0))
     secrets = {}
-    for rule in _possible(OF_COMMANDS, command):
+    for rule in _possible(COMMANDS, command):
         for found in _compiled(rule.pattern).finditer(command):
             start = found.start(found.lastindex or 0)
             place = bisect_right(starts, start) - 1

@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 import ingest
-from ingest.redaction.rules import KEYWORDS, NAMES, PATTERNS, RULES, Rule
+from ingest.redaction.rule import Rule
+from ingest.redaction.rules import KEYWORDS, NAMES, PATTERNS, RULES
 from ingest.redaction.secrets import REDACTED, redact, redact_text
 from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
 from tests.ingest.redaction.kinds import KINDS, planted
@@ -147,14 +148,13 @@ def re2() -> Iterator[duckdb.DuckDBPyConnection]:
 def test_each_rule_finds_a_kind_by_its_keywords_and_its_pattern(
     rule: Rule, re2: duckdb.DuckDBPyConnection
 ) -> None:
-    word = rule.kind.split()[0]
+    word, words = rule.kind.split()[0], rule.keywords.split()
     texts = [planted(kind)[0] for kind in KINDS if kind.split()[0] == word]
     query = "SELECT bool_or(regexp_matches(text, $2)) FROM (SELECT unnest($1) AS text)"
     with_keyword = [
         text
         for text in texts
-        if not rule.keywords
-        or any(w in (text.lower() if w.islower() else text) for w in rule.keywords)
+        if not rule.keywords or any(w in (text.lower() if w.islower() else text) for w in words)
     ]
     assert re2.execute(query, [with_keyword, rule.pattern]).fetchall() == [(True,)]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import duckdb
 
 from ingest import sql
-from ingest.redaction.rules import KEYWORDS, NAMES, PATTERNS
+from ingest.redaction.rules import KEYWORDS, NAMES, condition
 from ingest.redaction.secrets import redact_json, redact_text
 from ingest.units import counted
 
@@ -103,8 +103,8 @@ def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
     ((count,),) = connection.execute("SELECT count(*) FROM suspects").fetchall()
     if count > MANY:
         connection.execute(
-            "DELETE FROM suspects WHERE NOT regexp_matches(text, $1)",
-            [f"{PATTERNS}|{NAMES}|{ESCAPED}"],
+            f"DELETE FROM suspects WHERE NOT (regexp_matches(text, $1) OR {condition('text')})",
+            [f"{NAMES}|{ESCAPED}"],
         )
     suspects = connection.cursor().execute("FROM suspects")
     while rows := suspects.fetchmany(BATCH):

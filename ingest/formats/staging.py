@@ -14,14 +14,10 @@ T = TypeVar("T")
 
 
 class Staging:
-    """The staged tables of one run, behind `connection`.
+    """The staged tables of one run, behind `connection`."""
 
-    `keep_metadata`: whether secrets in the files stay where they are.
-    """
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, keep_metadata: bool = False) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self.keep_metadata = keep_metadata
         self._shared: dict[Callable[[], Any], Any] = {}
 
     def shared(self, make: Callable[[], T]) -> T:

@@ -12,7 +12,6 @@ from ingest.errors import ProfileError
 from ingest.formats import Source, Staging
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
 from ingest.inputs.metadata import MOST_RANKS, started_at
-from ingest.redaction import redact
 from ingest.units import counted
 
 KIND = "run_json"  # in column `kind` of table `sources`
@@ -103,8 +102,7 @@ def read_description(source: Source) -> dict[str, Any]:
 def stage_compilations(source: Source, description: dict[str, Any], staging: Staging) -> None:
     """Puts what the file says of its process's compilations into table `staged_run_json`.
 
-    Values of the wrong type are left out, and `source` is warned of them. Secrets are redacted,
-    unless metadata is to be kept.
+    Values of the wrong type are left out, and `source` is warned of them.
     """
     said = _fitting(source, description, OF_PROCESS)
     if said.get("compilation") is None:
@@ -123,7 +121,7 @@ def stage_compilations(source: Source, description: dict[str, Any], staging: Sta
         [
             source.source_id,
             of_name if said.get("rank") is None else said["rank"],
-            json.dumps(compilation if staging.keep_metadata else redact(compilation)),
+            json.dumps(compilation),
         ],
     )
 

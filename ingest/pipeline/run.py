@@ -24,7 +24,7 @@ from ingest.inputs import (
 )
 from ingest.pipeline.build import build, prepare
 from ingest.pipeline.parquet import write_index_row, write_tables
-from ingest.redaction import redact, redact_paths
+from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
@@ -52,13 +52,7 @@ class AddOptions:
         """The options as they may be stored."""
         if self.keep_metadata:
             return self
-        return replace(
-            self,
-            name=redact(self.name),
-            model=redact(self.model),
-            note=redact(self.note),
-            tags=redact(self.tags),
-        )
+        return replace(self, **redact(vars(self)))
 
 
 def write_run(
@@ -69,11 +63,11 @@ def write_run(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     added_at: datetime | None = None,
-) -> None:
+) -> str:
     """Writes `<table>.parquet` for each table with rows into the existing, empty `directory`.
 
-    The run's row of the store's index, without its id, goes to file `index_row`. `added_at` is when
-    the run was added, UTC; None is now.
+    Returns the run's name as the tables have it. The run's row of the store's index, without its
+    id, goes to file `index_row`. `added_at` is when the run was added, UTC; None is now.
 
     `progress` hears how many bytes of the files have been read so far. A trace that cannot be
     read becomes a source with status `failed`; ProfileError is raised when that leaves none.
@@ -90,23 +84,25 @@ def write_run(
     with duckdb.connect(database, config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         prepare(connection)
-        _stage(Staging(connection, options.keep_metadata), run, progress)
+        _stage(Staging(connection), run, progress)
         if options.redact_paths:
             redact_paths(connection)
         if run.sources:
-            if not options.keep_metadata:
-                _redact_descriptions(run)
             if options.redact_paths:
                 run.make_paths_relative()
             else:
                 run.make_paths_absolute()
             _fill_files(connection, run.sources)
             _fill_run(connection, run, options, added_at or utc_now())
+            if not options.keep_metadata:
+                redact_secrets(connection)
         empty = build(connection)
         _read_warnings(connection, run.sources)
         write_tables(connection, directory, empty)
         if index_row:
             write_index_row(connection, index_row)
+        named = connection.execute("SELECT name FROM staged_run").fetchall()
+    return str(named[0][0]) if named else ""
 
 
 def utc_now() -> datetime:
@@ -146,12 +142,6 @@ def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source])
         "SELECT source_id, warning_codes, warnings FROM sources"
     ).fetchall():
         by_id[source_id].coded_warnings = list(map(SourceWarning, codes, messages))
-
-
-def _redact_descriptions(run: RunInput) -> None:
-    run.description = redact(run.description)
-    for source in run.sources:
-        source.metadata = redact(source.metadata)
 
 
 def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from ingest import sql
 from ingest.inputs import RunInput
 from ingest.pipeline import AddOptions
+from ingest.redaction import redact
 
 NAME = "manifest.json"
 
@@ -22,8 +23,8 @@ class Manifest:
     """What wrote a run, what it was read from, and its files: bytes and SHA-256 by name.
 
     `path` is the absolute path of the run directory or file that was added; None where paths are
-    redacted. `checksums` are those of the files that were read, sorted. `added_at` is when it was
-    added, UTC.
+    redacted, or it holds a secret. `checksums` are those of the files that were read, sorted.
+    `added_at` is when it was added, UTC.
     """
 
     schema_version: str
@@ -39,10 +40,12 @@ class Manifest:
         cls, run: RunInput, options: AddOptions, directory: Path, added_at: datetime
     ) -> "Manifest":
         """The manifest of a run whose tables have just been written into `directory`."""
+        path = str(run.path.absolute())
+        is_secret = not options.keep_metadata and redact(path) != path
         return cls(
             sql.schema_version(),
             sql.logic_version(),
-            None if options.redact_paths else str(run.path.absolute()),
+            None if options.redact_paths or is_secret else path,
             run.checksums,
             options,
             added_at.isoformat(),

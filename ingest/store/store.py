@@ -164,13 +164,13 @@ class Store:
             directory, row = place / "run", place / "index_row.parquet"
             directory.mkdir()
             added_at = utc_now()
-            write_run(run, options, directory, row, threads, progress, added_at)
+            name = write_run(run, options, directory, row, threads, progress, added_at)
             Manifest.of(run, options, directory, added_at).write(directory)
             sync(directory)
             with locked(self.path):
                 if existing := self._with_content(run):  # somebody else was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = self._new_id(options.name or run.name, run.digest)
+                run_id = self._new_id(name, run.digest)
                 target = run_directory(self.path, run_id)
                 directory.rename(target)
                 sync_names(target.parent)

@@ -29,8 +29,7 @@ IN_BREAK = re.compile(
 def load_compile_log(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a compile log into the staged tables, and fills in what `source` says of it.
 
-    Secrets are redacted, unless metadata is to be kept. Raises ProfileError where the file holds
-    no compile log.
+    Raises ProfileError where the file holds no compile log.
     """
     log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
     rows = Rows(staging, source.source_id)
@@ -63,9 +62,6 @@ def load_compile_log(source: Source, staging: Staging, progress: Progress) -> No
         log.dropped["phase without an end"] += phases.open
     if graphs.unreadable:
         log.dropped["provenance that cannot be read"] += graphs.unreadable
-    if rows.redacted:
-        texts = counted(rows.redacted, "text")
-        source.warn("secrets_redacted", f"{texts} held what looks like a secret: redacted")
     if log.skipped:
         lines = counted(log.skipped, "line")
         source.warn("start_damaged", f"{lines} before the first record cannot be read: skipped")

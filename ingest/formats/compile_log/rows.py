@@ -1,6 +1,5 @@
-"""Rows on their way from compile logs into the staged tables, without secrets."""
+"""Rows on their way from compile logs into the staged tables."""
 
-import re
 from typing import Any
 
 import pyarrow as pa
@@ -8,9 +7,7 @@ import pyarrow as pa
 from ingest.formats.compile_log.graphs import Graph
 from ingest.formats.compile_log.reader import Record
 from ingest.formats.staging import Staging
-from ingest.redaction import IN_NAME, redact_text
 
-SUSPECT = re.compile(IN_NAME)
 ROWS = 20_000
 TEXTS = pa.list_(pa.string())
 SCHEMAS = {
@@ -77,16 +74,14 @@ class Rows:
     """Rows on their way into the staged tables, a batch at a time."""
 
     def __init__(self, staging: Staging, source_id: int) -> None:
-        self.redacted = 0
         self._staging = staging
         self._source_id = source_id
         self._rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in SCHEMAS}
         self._count = 0
         self._graphs = 0
-        self._clean: dict[str, str] = {}
 
     def add(self, table: str, *values: Any) -> None:
-        self._rows[table].append(tuple(map(self._without_secrets, values)))
+        self._rows[table].append(tuple(map(_storable, values)))
         self._count += 1
         if self._count >= ROWS:
             self.flush()
@@ -133,19 +128,11 @@ class Rows:
                 f"DELETE FROM {table} WHERE source_id = $1", [self._source_id]
             )
 
-    def _without_secrets(self, value: Any) -> Any:
-        """A text that can be stored, and without secrets; anything else as it is."""
-        if isinstance(value, list):
-            return [self._without_secrets(item) for item in value]
-        if not isinstance(value, str):
-            return value
-        if value not in self._clean:
-            if len(self._clean) > ROWS:
-                self._clean.clear()
-            text = value if value.isascii() else value.encode("utf-8", "replace").decode()
-            if not self._staging.keep_metadata and SUSPECT.search(text):
-                redacted = redact_text(text)
-                self.redacted += redacted != text
-                text = redacted
-            self._clean[value] = text
-        return self._clean[value]
+
+def _storable(value: Any) -> Any:
+    """A text that can be stored; anything else as it is."""
+    if isinstance(value, list):
+        return list(map(_storable, value))
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", "replace").decode()

@@ -3,26 +3,20 @@
 import duckdb
 import pyarrow as pa
 
-from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
-from ingest.redaction import IN_NAME, SUSPECT, redact_json, redact_text
 from ingest.units import counted
-
-REDACTED_ROWS = 10_000
-TEXTS = ("name", "category", "older_category", "pid", "tid", "id", "args")  # may hold secrets
 
 
 def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a trace into table `staged`, and fills in what `source` says of it.
 
-    Secrets in names, labels and arguments are redacted, unless metadata is to be kept. Raises
-    ProfileError where the file holds no trace, or a damaged one of which no event can be read. An
-    intact trace may be empty: a profiler's schedule can end before its first step.
+    Raises ProfileError where the file holds no trace, or a damaged one of which no event can be
+    read. An intact trace may be empty: a profiler's schedule can end before its first step.
     """
     connection = staging.connection
     trace = KinetoTrace(source.path, progress)
@@ -34,8 +28,6 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
         connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
         raise failures[0]
     repair_events(connection, source, trace)
-    if not staging.keep_metadata:
-        _redact(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
     source.coded_warnings[:0] = trace.warnings
@@ -47,38 +39,6 @@ def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
         reasons = "; ".join(source.warnings)
         source.coded_warnings.clear()
         raise ProfileError(f"{source.path}: no event can be read: {reasons}")
-
-
-def _redact(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Takes secrets out of what events say, before anything but `staged` has seen them."""
-    suspects = connection.cursor().execute(
-        sql.query("suspects"),
-        {"source_id": source.source_id, "in_name": IN_NAME, "in_args": SUSPECT},
-    )
-    columns = ("event_id", *TEXTS)
-    assigned = ", ".join(f"{column} = redacted.{column}" for column in TEXTS)
-    changes = 0
-    while rows := suspects.fetchmany(REDACTED_ROWS):
-        redacted = [
-            (event_id, *(text and redact_text(text) for text in texts), redact_json(args))
-            for event_id, *texts, args in rows
-        ]
-        changed = [new for new, old in zip(redacted, rows, strict=True) if new != old]
-        if changed:
-            connection.register(
-                "redacted", pa.table(dict(zip(columns, zip(*changed, strict=True), strict=True)))
-            )
-            connection.execute(
-                f"UPDATE staged SET {assigned} "
-                "FROM redacted WHERE staged.event_id = redacted.event_id"
-            )
-            connection.unregister("redacted")
-        changes += len(changed)
-    if changes:
-        source.warn(
-            "secrets_redacted",
-            f"{counted(changes, 'event')} held what looks like a secret: redacted",
-        )
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

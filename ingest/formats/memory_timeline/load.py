@@ -10,8 +10,7 @@ from ingest.formats.staging import Progress, Staging
 def load_timeline(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a memory timeline into table `staged_actions`, and counts its actions.
 
-    It holds no text of the program's, and so no secrets. Raises ProfileError where the file is
-    no memory timeline.
+    Raises ProfileError where the file is no memory timeline.
     """
     actions, source.json_bytes = read_memory_timeline(source.path, progress)
     source.events = len(actions)

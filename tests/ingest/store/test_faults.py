@@ -1,5 +1,6 @@
 """What becomes of a store when processes are killed, disks are full and rights are lost."""
 
+import json
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ import pytest
 
 import ingest
 from ingest.store.locking import workplace
+from tests.builders.events import op
 from tests.stores import ENTRIES
 
 pytestmark = pytest.mark.slow  # processes again and again
@@ -153,6 +155,23 @@ def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Pat
         if "cpu_only" in names(store):
             assert run(*INGEST, "remove", "cpu_only", "--store", store).returncode == 0
     assert run(*INGEST, "add", small, "--store", store).returncode == 0
+    assert {entry.name for entry in store.iterdir()} == ENTRIES
+
+
+def test_what_a_killed_add_has_not_redacted_is_its_users_alone_and_goes(
+    store: Path, tmp_path: Path
+) -> None:
+    event = op("a", args={"token": "hf_" + 20 * "Ab1"})
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": 100_000 * [event]}))  # too large for memory alone
+    process = start("add", trace, "--store", store)
+    until(lambda: list(store.glob(".work-*/run.scratch")))
+    process.kill()
+    process.communicate()
+    [left] = store.glob(".work-*")
+    assert left.stat().st_mode & 0o777 == 0o700
+    done = run(*INGEST, "list", "--store", store)
+    assert (done.returncode, done.stderr) == (0, "")
     assert {entry.name for entry in store.iterdir()} == ENTRIES
 
 

@@ -6,6 +6,12 @@
 -- rank       rank of the process
 -- setting    its name; parts of a compound one behind a dot
 -- value      its value, as text
-SELECT settings.source_id, sources.rank, settings.setting, settings.value
-FROM staged_settings AS settings
+WITH
+settings AS (
+    SELECT source_id, unnest(map_entries(settings)) AS setting
+    FROM staged_settings
+)
+
+SELECT settings.source_id, sources.rank, settings.setting.key AS setting, settings.setting.value
+FROM settings
 INNER JOIN staged_sources AS sources USING (source_id);

@@ -1,0 +1,154 @@
+"""Keeping secrets out of the store: redacts them in all texts of the staged tables."""
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import duckdb
+
+from ingest import sql
+from ingest.redaction.rules import KEYWORDS, NAMES, condition
+from ingest.redaction.secrets import redact_json, redact_text
+from ingest.units import counted
+
+BATCH = 10_000
+FEW = 100  # rows, of which reading all texts takes less time than compiling the keywords
+MANY = 1_000  # texts, from which on it takes less time to compile all patterns than to read them
+ESCAPED = r"\\u00[2-7]|\\/"  # in JSON, what need not be
+# Most of a large trace are Python frames, whose arguments are numbers: no text, no secret.
+SEARCHED = {
+    "staged": "coalesce(category, '') <> 'python_function' "
+    "OR contains(args, ':\"') OR contains(args, '[\"')"
+}
+
+
+class Table(NamedTuple):
+    """A staged table, and its columns with text in them."""
+
+    name: str
+    rows: int
+    has_source: bool
+    plain: list[str]
+    nested: dict[str, str]  # JSON, lists and maps, with their types
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Each of these columns as a text."""
+        return {column: column for column in self.plain} | {
+            column: f"to_json({column})::VARCHAR" for column in self.nested
+        }
+
+    @property
+    def query(self) -> str:
+        """Its texts that may hold secrets: of plain columns each distinct one, in one pass."""
+        parts = []
+        if self.plain:
+            sets = ", ".join(f"({column})" for column in self.plain)
+            parts.append(
+                f"SELECT coalesce(NULL, {', '.join(self.plain)}) AS text, false AS is_nested "
+                f"FROM {self.name} GROUP BY GROUPING SETS ({sets})"
+            )
+        if self.nested:
+            texts = ", ".join(self.texts[column] for column in self.nested)
+            parts.append(
+                f"SELECT {texts if len(self.nested) == 1 else f'unnest([{texts}])'} AS text, "
+                f"true AS is_nested FROM {self.name} WHERE {SEARCHED.get(self.name, 'true')}"
+            )
+        texts = f"SELECT '{self.name}' AS table_name, * FROM ({' UNION ALL '.join(parts)})"
+        if self.rows <= FEW:
+            return f"{texts} WHERE text IS NOT NULL"
+        return f"{texts} WHERE regexp_matches(text, '{KEYWORDS}|{ESCAPED}')"
+
+
+def redact_secrets(connection: duckdb.DuckDBPyConnection) -> None:
+    """Redacts the secrets in the staged tables, and adds a warning to the files that hold some.
+
+    Each distinct text is looked at once. In JSON, lists and maps, keys say what their values are.
+    """
+    tables = _tables(connection)
+    texts = " UNION ALL ".join(table.query for table in tables)
+    connection.execute(f"CREATE TABLE suspects AS SELECT DISTINCT * FROM ({texts})")
+    connection.execute(
+        "CREATE TABLE redactions (table_name VARCHAR, old VARCHAR, new VARCHAR, is_nested BOOLEAN)"
+    )
+    _redact_suspects(connection)
+    found = connection.execute("SELECT DISTINCT table_name FROM redactions").fetchall()
+    changing = [table for table in tables if (table.name,) in found]
+    _warn(connection, changing)
+    for table in changing:
+        _redact_columns(connection, table)
+    connection.execute("DROP TABLE suspects; DROP TABLE redactions")
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
+    """The staged tables that hold text."""
+    tables = []
+    for file in sql.of_kind("staged"):
+        ((rows,),) = connection.execute(f"SELECT count(*) FROM {file.name}").fetchall()
+        columns = connection.execute(f"FROM {file.name} LIMIT 0").description if rows else None
+        kinds = {name: str(kind) for name, kind, *_ in columns or []}
+        plain = [column for column, kind in kinds.items() if kind == "VARCHAR"]
+        nested = {
+            column: kind
+            for column, kind in kinds.items()
+            if kind != "VARCHAR" and re.search("VARCHAR|JSON", kind)
+        }
+        if plain or nested:
+            tables.append(Table(file.name, rows, "source_id" in kinds, plain, nested))
+    return tables
+
+
+def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
+    """Puts the texts that hold secrets into table `redactions`."""
+    ((count,),) = connection.execute("SELECT count(*) FROM suspects").fetchall()
+    if count > MANY:
+        connection.execute(
+            f"DELETE FROM suspects WHERE NOT (regexp_matches(text, $1) OR {condition('text')})",
+            [f"{NAMES}|{ESCAPED}"],
+        )
+    suspects = connection.cursor().execute("FROM suspects")
+    while rows := suspects.fetchmany(BATCH):
+        redacted = [
+            (table, text, new, is_nested)
+            for table, text, is_nested in rows
+            if (new := redact_json(text) if is_nested else redact_text(text)) != text
+        ]
+        if redacted:
+            connection.execute(
+                "INSERT INTO redactions SELECT unnest($1), unnest($2), unnest($3), unnest($4)",
+                list(map(list, zip(*redacted, strict=True))),
+            )
+
+
+def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
+    """Adds the warnings: how many rows of a file hold a secret, besides those that describe it."""
+    counts: Counter[tuple[int, str]] = Counter()
+    for table in tables:
+        if not table.has_source or table.name == "staged_files":
+            continue
+        holds = " OR ".join(
+            f"{text} IN (SELECT old FROM redactions WHERE table_name = '{table.name}' "
+            f"AND is_nested = {column in table.nested})"
+            for column, text in table.texts.items()
+        )
+        noun = "event" if table.name == "staged" else "text"
+        for source_id, count in connection.execute(
+            f"SELECT source_id, count(*) FROM {table.name} WHERE {holds} GROUP BY source_id"
+        ).fetchall():
+            counts[source_id, noun] += count
+    for (source_id, noun), count in counts.items():
+        connection.execute(
+            "UPDATE staged_files SET warnings = list_append(warnings, $2), warning_codes = "
+            "list_append(warning_codes, 'secrets_redacted') WHERE source_id = $1",
+            [source_id, f"{counted(count, noun)} held what looks like a secret: redacted"],
+        )
+
+
+def _redact_columns(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    for column, text in table.texts.items():
+        is_nested = column in table.nested
+        new = f"new::JSON::{table.nested[column]}" if is_nested else "new"
+        connection.execute(
+            f"UPDATE {table.name} SET {column} = {new} FROM redactions WHERE {text} = old "
+            f"AND redactions.table_name = '{table.name}' AND is_nested = {is_nested}"
+        )

@@ -1,0 +1,141 @@
+"""Run directories with a text in every place that a profile has for one."""
+
+import json
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ingest import AddOptions
+from tests.builders import compile_logs, snapshots
+from tests.builders.events import Event, host, kernel, op
+
+Planted = Callable[[str], Iterable[str]]  # the texts to be planted in a place
+
+# Each makes events with a text in one place.
+EVENTS: dict[str, Callable[[str], Event]] = {
+    "operator": lambda text: op(text),
+    "kernel": lambda text: kernel(text, 1, 1),
+    "runtime call": lambda text: host(text, "cuda_runtime", 1, 1),
+    "python frame": lambda text: host(f"train.py(3): {text}", "python_function", 1, 1),
+    "python frame's file": lambda text: host(f"{text}.py(3): f", "python_function", 1, 1),
+    "annotation": lambda text: host(text, "user_annotation", 1, 1),
+    "device annotation": lambda text: kernel(text, 1, 1, "gpu_user_annotation"),
+    "category": lambda text: op("a", cat=text),
+    "process id": lambda text: op("a", pid=text),
+    "thread id": lambda text: op("a", tid=text),
+    "argument": lambda text: op("a", args={"value": text}),
+    "argument of a python frame": lambda text: host("f", "python_function", 1, 1, {"x": text}),
+    "argument's key": lambda text: op("a", args={text: 1}),
+    "nested argument": lambda text: op("a", args={"inputs": [{"x": ["float", text]}]}),
+    "list of arguments": lambda text: op("a", args={"Concrete Inputs": ["", text, "[1, 2]"]}),
+    "key beside the arguments": lambda text: op("a", comment=text),
+    "instant": lambda text: {"ph": "i", "name": text, "ts": 1, "pid": 1, "tid": 1, "s": "g"},
+    "counter's key": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
+    "flow's id": lambda text: {"ph": "s", "name": "f", "id": text, "ts": 1, "pid": 1, "tid": 1},
+    "process name": lambda text: {
+        "ph": "M",
+        "name": "process_name",
+        "pid": 1,
+        "args": {"name": text},
+    },
+    "thread name": lambda text: {
+        "ph": "M",
+        "name": "thread_name",
+        "pid": 1,
+        "args": {"name": text},
+    },
+    "event without a duration": lambda text: {"ph": "X", "name": text, "ts": 1, "pid": 1, "tid": 1},
+}
+TRACE = {  # beside the events
+    "metadata": lambda texts: {"note": texts},
+    "metadata's key": lambda texts: {"notes": dict.fromkeys(texts, 1)},
+    "distributedInfo": lambda texts: {"distributedInfo": {"rank": 0, "groups": texts}},
+    "deviceProperties": lambda texts: {"deviceProperties": [{"id": 0, "name": t} for t in texts]},
+}
+RUN_JSON = {
+    "run.json": lambda texts: {"notes": [{"text": text} for text in texts]},
+    "run.json's key": lambda texts: {"keys": dict.fromkeys(texts, 1)},
+    "tag of run.json": lambda texts: {"tags": {f"t{n}": text for n, text in enumerate(texts)}},
+    "arguments": lambda texts: {"arguments": [part for text in texts for part in ("run.py", text)]},
+    "environment": lambda texts: {"environment": {f"V{n}": t for n, t in enumerate(texts)}},
+    "compilation": lambda texts: {"compilation": {"graphs": [{"why": text} for text in texts]}},
+}
+SNAPSHOT = {
+    "note": lambda text: {"user_metadata": text},
+    "compile context": lambda text: {"compile_context": text},
+    "frame's function": lambda text: {"frames": [snapshots.frame(name=text)]},
+    "frame's file": lambda text: {"frames": [snapshots.frame(filename=f"/x/{text}.py")]},
+    "frame's other keys": lambda text: {"frames": [snapshots.frame(fx_node=text)]},
+    "other keys of an action": lambda text: {"novel": {"a": [text]}},
+}
+# Of these there is one in a run.
+LABELS = {
+    "name": lambda text: AddOptions(name=text),
+    "model": lambda text: AddOptions(model=text),
+    "mode": lambda text: AddOptions(mode=text),
+    "note of the run": lambda text: AddOptions(note=text),
+    "tag": lambda text: AddOptions(tags={"note": text}),
+    "tag's key": lambda text: AddOptions(tags={text: "1"}),
+}
+OF_RUN_JSON = ("name", "model", "mode", "framework", "framework_version", "device_name")
+
+
+def trace(texts: Planted) -> dict[str, Any]:
+    """The content of a trace."""
+    events = [event(text) for place, event in EVENTS.items() for text in texts(place)]
+    around: dict[str, Any] = {}
+    for place, metadata in TRACE.items():
+        around |= metadata(list(texts(place)))
+    return {**around, "traceEvents": events}
+
+
+def snapshot(texts: Planted) -> dict[str, Any]:
+    """The content of a memory snapshot."""
+    actions = [
+        snapshots.event("alloc", 4096 * number, 512, **more)
+        for number, more in enumerate(
+            action(text) for place, action in SNAPSHOT.items() for text in texts(place)
+        )
+    ]
+    marks = [{"name": text, "stage": "START", "device": 0, "time_us": 5} for text in texts("mark")]
+    settings = {f"s{number}": text for number, text in enumerate(texts("setting"))}
+    return {
+        "segments": [],
+        "device_traces": [actions],
+        "external_annotations": marks,
+        "allocator_settings": settings | dict.fromkeys(texts("setting's key"), "1"),
+    }
+
+
+def compile_log(texts: Planted) -> str:
+    """The content of a compile log."""
+    log = ""
+    for number, text in enumerate(texts("recompile reason")):
+        at = f"{number}/0"
+        log += compile_logs.artifact(at, "recompile_reasons", f"{at}: {text}")
+    for number, text in enumerate(texts("graph break")):
+        log += compile_logs.artifact(f"{number}/0", "dynamo_graph_break_reason", text)
+    for number, text in enumerate(texts("compiled code")):
+        one_line = text.replace("\n", "\\n")
+        log += compile_logs.graph(f"{number}/0", "a_0").replace("return x.sin() + 1", one_line)
+    for number, text in enumerate(texts("compiled frame's file")):
+        frame = {"co_name": text, "co_filename": f"/home/me/{text}.py"}
+        log += compile_logs.of(f"{number}/0", {"compilation_metrics": frame})
+    return log
+
+
+def write_run(directory: Path, texts: Planted) -> Path:
+    """A run directory with the texts of each place in that place."""
+    directory.mkdir()
+    (directory / "a.trace.json").write_text(json.dumps(trace(texts)))
+    (directory / "a.pickle").write_bytes(pickle.dumps(snapshot(texts)))
+    (directory / "a.compile.log").write_text(compile_log(texts))
+    said: dict[str, Any] = {}
+    for place, described in RUN_JSON.items():
+        said |= described(list(texts(place)))
+    (directory / "run.json").write_text(json.dumps(said))
+    for text in texts("file name"):
+        if "/" not in text and len(text.encode()) < 250:
+            (directory / text).write_text("no profile")
+    return directory

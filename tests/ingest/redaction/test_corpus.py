@@ -1,0 +1,171 @@
+"""Secrets of all kinds in all places: none is stored. Innocent texts in all places: all are."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ingest
+from ingest.redaction.rule import Rule
+from ingest.redaction.rules import KEYWORDS, NAMES, RULES, condition
+from ingest.redaction.secrets import REDACTED, redact, redact_text
+from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
+from tests.ingest.redaction.kinds import KINDS, planted
+from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
+
+START = 8  # letters by which a part of a secret is found; none has fewer
+SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for the places of which a run has one
+
+
+def stored(store: ingest.Store) -> str:
+    """All values of all tables, the manifests, and the ids of the runs, in small letters."""
+    with duckdb.connect() as connection:
+        held = list(store.run_ids())
+        held += [path.read_text() for path in store.path.rglob("manifest.json")]
+        for path in store.path.rglob("*.parquet"):
+            held += map(str, connection.sql(f"FROM '{path}'").fetchall())
+    return "\n".join(held).casefold()
+
+
+def found(held: str, kinds: list[str], places: list[str]) -> set[tuple[str, str]]:
+    """The kinds of secrets that are there, each with the place that it was planted in."""
+    starts = {
+        part[:START].casefold(): (kind, place)
+        for kind in kinds
+        for place in places
+        for part in planted(kind, place)[1]
+    }
+    return {starts[part] for n in range(len(held)) if (part := held[n : n + START]) in starts}
+
+
+@pytest.fixture
+def planting(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A run directory with secrets of all kinds in all places, and the places."""
+    places: list[str] = []
+
+    def texts(place: str) -> list[str]:
+        places.append(place)
+        return [planted(kind, place)[0] for kind in KINDS]
+
+    return write_run(tmp_path / "run", texts), places
+
+
+def test_no_kind_of_secret_is_stored_from_any_place(
+    planting: tuple[Path, list[str]], store: ingest.Store
+) -> None:
+    run, places = planting
+    store.add(run)
+    assert len(KINDS) > 60
+    assert len(places) > 31
+    assert found(stored(store), list(KINDS), places) == set()
+
+
+def test_where_they_are_kept_they_are_found(
+    planting: tuple[Path, list[str]], store: ingest.Store
+) -> None:
+    run, places = planting
+    store.add(run, ingest.AddOptions(keep_metadata=True))
+    missing = {(kind, place) for kind in KINDS for place in places} - found(
+        stored(store), list(KINDS), places
+    )
+    not_a_name = {kind for kind in KINDS if "/" in planted(kind)[0] or len(planted(kind)[0]) > 200}
+    assert missing <= {(kind, "file name") for kind in not_a_name}
+
+
+@pytest.mark.parametrize("kind", SINGLE)
+def test_no_secret_is_stored_from_a_place_of_which_a_run_has_one(
+    kind: str, tmp_path: Path, store: ingest.Store
+) -> None:
+    def of_place(place: str) -> str:
+        return planted(kind, place)[0].replace("/", "")[:200]
+
+    options = ingest.AddOptions()
+    for place, label in LABELS.items():
+        given = {name: value for name, value in vars(label(of_place(place))).items() if value}
+        options = replace(options, **{**given, "tags": options.tags | given.get("tags", {})})
+    directory = tmp_path / of_place("directory")
+    directory.mkdir()
+    trace = directory / f"{of_place('trace')}.json"
+    trace.write_text(json.dumps({"traceEvents": []}))
+    (directory / "run.json").write_text(
+        json.dumps({key: of_place(key) for key in OF_RUN_JSON if key != "name"})
+    )
+    store.add(directory)
+    store.add(directory, options)
+    places = [*LABELS, *OF_RUN_JSON, "directory", "trace"]
+    assert len(store.run_ids()) == 1
+    assert found(stored(store), [kind], places) == set()
+    store.remove(store.run_ids()[0])
+    store.add(directory, options)
+    store.add(trace)
+    assert len(store.run_ids()) == 2
+    assert found(stored(store), [kind], places) == set()
+
+
+def test_innocent_texts_are_stored_as_they_are(tmp_path: Path, store: ingest.Store) -> None:
+    def texts(place: str) -> list[str]:
+        if place.endswith("key"):
+            return [text for text in INNOCENT if text not in NAMES_OF_SECRETS]
+        if place.endswith("file"):  # `.py` follows, which is no value
+            return [text for text in INNOCENT if not re.search("[=:]|--|(?i:bearer)", text)]
+        return INNOCENT
+
+    store.add(write_run(tmp_path / "run", texts))
+    assert len(INNOCENT) > 170
+    with ingest.connect(store.path) as connection:
+        names = {name for (name,) in connection.sql("SELECT name FROM events").fetchall()}
+        assert set(INNOCENT) <= names
+    assert REDACTED not in stored(store)
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_innocent_texts_are_no_secrets(text: str) -> None:
+    for value in (text, [text], {"x": text}, ["run", text, "x"]):
+        assert redact(value) == value
+
+
+def test_no_sample_holds_a_text_that_is_taken_for_a_secret(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    for table in ("events", "other_events", "frames"):
+        [(count,)] = store_of_samples.execute(
+            f"SELECT count(*) FROM {table} WHERE contains({table}::VARCHAR, $1)", [REDACTED]
+        ).fetchall()
+        assert count == 0
+
+
+@pytest.fixture(scope="module")
+def re2() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to search texts with."""
+    with duckdb.connect() as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
+def test_each_rule_finds_a_kind_by_its_keywords_and_its_pattern(
+    rule: Rule, re2: duckdb.DuckDBPyConnection
+) -> None:
+    word, words = rule.kind.split()[0], rule.keywords.split()
+    texts = [planted(kind)[0] for kind in KINDS if kind.split()[0] == word]
+    query = "SELECT bool_or(regexp_matches(text, $2)) FROM (SELECT unnest($1) AS text)"
+    with_keyword = [
+        text
+        for text in texts
+        if not rule.keywords or any(w in (text.lower() if w.islower() else text) for w in words)
+    ]
+    assert re2.execute(query, [with_keyword, rule.pattern]).fetchall() == [(True,)]
+
+
+def test_re2_finds_what_python_redacts(re2: duckdb.DuckDBPyConnection) -> None:
+    texts = [planted(kind)[0] for kind in KINDS]
+    texts += [json.dumps({"a": [text]}) for text in texts]
+    query = f"""
+    SELECT text FROM (SELECT unnest($1) AS text)
+    WHERE NOT regexp_matches(text, $2) OR NOT (regexp_matches(text, $3) OR {condition("text")})
+    """
+    assert re2.execute(query, [texts, KEYWORDS, NAMES]).fetchall() == []
+    assert [text for text in texts if redact_text(text) == text] == []

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 from ingest.errors import ProfileError  # noqa: E402
 from ingest.formats import io  # noqa: E402
-from ingest.formats.kineto import load_trace  # noqa: E402
+from ingest.formats.kineto.load import load  # noqa: E402
 from ingest.formats.source import Source  # noqa: E402
 from ingest.formats.staging import Staging  # noqa: E402
 from ingest.pipeline.build import prepare  # noqa: E402
@@ -105,7 +105,7 @@ def violations(
     with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
         prepare(connection)
         try:
-            load_trace(source, Staging(connection), lambda _: None)
+            load(source, Staging(connection), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
             in_head = start < sample.events[0][0]

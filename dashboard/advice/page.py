@@ -137,7 +137,7 @@ def _bars(pieces: pd.DataFrame, on_host: bool, of: str) -> None:
                 legend=None,
                 scale=alt.Scale(domain=titles, range=[colours.of(kind.colour) for kind in kinds]),
             ),
-            tooltip=["title:N", "bound:N", alt.Tooltip("share:N", title=f"of {of}")],
+            tooltip=charts.tooltips("title:N", "bound:N", ("share:N", f"of {of}")),
         )
         .properties(height=28 * len(chart_rows) + charts.AXIS_HEIGHT)
     )

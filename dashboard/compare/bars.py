@@ -58,7 +58,7 @@ def draw(frame: pd.DataFrame) -> None:
                     range=[colours.CHANGES[status] for status in found],
                 ),
             ),
-            tooltip=[
+            tooltip=charts.tooltips(
                 "name:N",
                 "status:N",
                 "from:N",
@@ -69,7 +69,7 @@ def draw(frame: pd.DataFrame) -> None:
                 "by time per call:N",
                 "module:N",
                 "function:N",
-            ],
+            ),
         )
         .properties(height=charts.BAR_HEIGHT * len(ids) + charts.AXIS_HEIGHT)
     )

@@ -158,7 +158,7 @@ def _phases(pair: Pair) -> None:
                 legend=None,
                 scale=alt.Scale(domain=runs, range=[palette[run] for run in runs]),
             ),
-            tooltip=["phase:N", "run:N", "time:N", "times:N"],
+            tooltip=charts.tooltips("phase:N", "run:N", "time:N", "times:N"),
         )
         .properties(height=(10 * len(runs) + 12) * len(names) + charts.AXIS_HEIGHT)
     )

@@ -104,18 +104,18 @@ def _lanes(work_items: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[in
         .mark_bar(height={"band": 0.85}, minBandSize=3, **edge)
         .encode(
             x=alt.X("from:Q", scale=axis.scale, title=title),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y("lane:N", sort=lanes, title=None, axis=alt.Axis(**SIDE)),
             color=charts.coloured(parts),
             opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
-            tooltip=[
+            tooltip=charts.tooltips(
                 "name:N",
-                alt.Tooltip("op:N", title="operator"),
+                ("op:N", "operator"),
                 "time:N",
-                alt.Tooltip("at:N", title="since the start"),
+                ("at:N", "since the start"),
                 "label:N",
                 "module:N",
-            ],
+            ),
         )
         .properties(height=LANE_HEIGHT * max(1, len(lanes)) + (75 if axis.last else 50))
     )

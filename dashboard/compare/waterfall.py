@@ -98,21 +98,16 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
     most = float(data["right"].max())
     scale = alt.Scale(domain=[min(0.0, float(data["left"].min())), most * 1.12], nice=False)
     base = alt.Chart(data).encode(y=names)
-    shown: list[Any] = [
-        alt.Tooltip("what:N", title="part"),
-        alt.Tooltip("text:N", title="change"),
-        "from:N",
-        "to:N",
-    ]
+    shown = charts.tooltips(("what:N", "part"), ("text:N", "change"), "from:N", "to:N")
     boxes = base.mark_bar(height={"band": 0.72}).encode(
         x=alt.X("left:Q", title=f"median step ({unit})", scale=scale, axis=alt.Axis(tickCount=12)),
-        x2="right:Q",
+        x2=alt.X2("right:Q"),
         color=alt.Color("colour:N", scale=None),
         tooltip=shown,
     )
     ink = charts.ink()
     metrics = base.mark_text(align="left", dx=5, color=ink).encode(
-        x=alt.X("right:Q", scale=scale), text="text:N"
+        x=alt.X("right:Q", scale=scale), text=alt.Text("text:N")
     )
     links = (
         alt.Chart(data[:last])

@@ -174,7 +174,7 @@ def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: boo
         .mark_rect(color=charts.ink())
         .encode(
             x=x,
-            x2="next:Q",
+            x2=alt.X2("next:Q"),
             opacity=alt.condition(over, alt.value(0.25), alt.value(0)),
             tooltip=said,
         )

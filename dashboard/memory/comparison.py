@@ -138,7 +138,7 @@ def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
                 legend=None,
                 scale=alt.Scale(domain=list(runs), range=list(colours.RUNS[: len(runs)])),
             ),
-            tooltip=["run:N", "size:N"],
+            tooltip=charts.tooltips("run:N", "size:N"),
         )
         .properties(height=HEIGHT)
     )

@@ -57,7 +57,7 @@ def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
         y=alt.Y(
             "lane:N", sort=order[:MOST_LANES], title=None, axis=alt.Axis(**SIDE, labelFlush=False)
         ),
-        tooltip=["kind:N", "name:N", "at:N", "length:N"],
+        tooltip=charts.tooltips("kind:N", "name:N", "at:N", "length:N"),
     )
     x = alt.X(
         "from:Q",
@@ -67,14 +67,14 @@ def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
     )
     bars = base.mark_bar(height={"band": 0.7}).encode(
         x=x,
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         color=alt.Color("colour:N", scale=None),
         stroke=alt.Stroke("colour:N", scale=None),
     )
     layers = [bars]
     if 0 < is_step.sum() <= MOST_NUMBERS:
         numbers = base.transform_filter("datum.kind == 'step'").mark_text(color="#000000")
-        layers.append(numbers.encode(x=alt.X("middle:Q"), text="name:N"))
+        layers.append(numbers.encode(x=alt.X("middle:Q"), text=alt.Text("name:N")))
     height = 24 * min(len(order), MOST_LANES) + 20
     st.altair_chart(
         alt.layer(*layers).properties(height=height), alt="Steps and annotations in time"
@@ -147,7 +147,7 @@ def points(
                     dx=-5 if left else 5,
                     fontWeight="bold",
                     baseline="top",
-                ).encode(y=alt.value(2 + 15 * (line % MOST_LINES)), text="label:N")
+                ).encode(y=alt.value(2 + 15 * (line % MOST_LINES)), text=alt.Text("label:N"))
             )
     return layers
 

@@ -133,7 +133,7 @@ def _draw(frame: pd.DataFrame, packing: pd.DataFrame) -> None:
         .mark_bar(height={"band": 0.86})
         .encode(
             x=alt.X("from:Q", title=unit, scale=alt.Scale(nice=False, padding=0)),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y(
                 "row:O",
                 title=None,
@@ -147,7 +147,9 @@ def _draw(frame: pd.DataFrame, packing: pd.DataFrame) -> None:
                 ),
             ),
             color=alt.Color("colour:N", scale=None),
-            tooltip=["size:N", "state:N", "line:N", "address:N", "pieces:Q", "segment:N"],
+            tooltip=charts.tooltips(
+                "size:N", "state:N", "line:N", "address:N", "pieces:Q", "segment:N"
+            ),
         )
         .properties(height=ROW_HEIGHT * len(labels) + charts.AXIS_HEIGHT)
     )

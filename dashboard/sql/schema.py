@@ -58,8 +58,11 @@ def browser() -> None:
             if names:
                 st.caption(heading)
             for name in names:
-                with st.expander(name, type="compact"):
-                    _entry(found[name], questions.get(name), of_view.get(name))
+                with st.expander(
+                    name, key=f"schema_{name}", type="compact", on_change="rerun"
+                ) as entry:
+                    if entry.open:
+                        _entry(found[name], questions.get(name), of_view.get(name))
         if not found:
             st.caption("No table, column or word like that; clear the search.")
 

@@ -133,19 +133,19 @@ def draw(
             x=x,
             y=y,
             color=colour,
-            tooltip=[
-                alt.Tooltip("run_id:N", title="run"),
+            tooltip=charts.tooltips(
+                ("run_id:N", "run"),
                 "series:N",
                 "when:N",
-                alt.Tooltip("written:N", title=label(metric)),
-            ],
+                ("written:N", label(metric)),
+            ),
         )
         .add_params(alt.selection_point(name=PICK, fields=["run_id"], nearest=True, empty=False))
     )
     lines = (
         alt.Chart(data)
         .mark_line(strokeWidth=1.2, opacity=0.55)
-        .encode(x=x, y=y, color=colour, detail="series:N")
+        .encode(x=x, y=y, color=colour, detail=alt.Detail("series:N"))
     )
     ring = (
         alt.Chart(data[data["run_id"] == at])
@@ -232,11 +232,11 @@ def _medians(rows: pd.DataFrame, factor: float, x: Any, y: Any) -> list[Any]:
     lines = (
         alt.Chart(pd.DataFrame(steps))
         .mark_line(color=charts.ink(), strokeWidth=2)
-        .encode(x=x, y=y, detail="step:N", order="corner:Q")
+        .encode(x=x, y=y, detail=alt.Detail("step:N"), order=alt.Order("corner:Q"))
     )
     texts = (
         alt.Chart(pd.DataFrame(labels))
         .mark_text(color=charts.ink(), dy=-9, fontWeight="bold")
-        .encode(x=x, y=y, text="text:N")
+        .encode(x=x, y=y, text=alt.Text("text:N"))
     )
     return [lines, texts]

@@ -50,8 +50,8 @@ def show(runs: Sequence[str]) -> None:
     base = alt.Chart(chart_rows).encode(
         x=alt.X("percent:Q", title="of the device's span (%)", scale=alt.Scale(domain=[0, 100])),
         y=alt.Y("bar:N", title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS, labelExpr=LABEL)),
-        order="place:Q",
-        tooltip=["bar:N", "label:N", "time:N", "share:N"],
+        order=alt.Order("place:Q"),
+        tooltip=charts.tooltips("bar:N", "label:N", "time:N", "share:N"),
     )
     chart = base.mark_bar(height={"band": 0.7}).encode(color=charts.coloured(set(frame["part"])))
     charts.legend_of(set(frame["part"]))
@@ -86,7 +86,7 @@ def cause_bars(frame: pd.DataFrame) -> None:
                 legend=None,
                 scale=charts.colour_scale(colours.order(set(frame["cause"]))),
             ),
-            tooltip=["cause:N", "time:N", alt.Tooltip("share:N", title="of the bubble"), "gaps:N"],
+            tooltip=charts.tooltips("cause:N", "time:N", ("share:N", "of the bubble"), "gaps:N"),
         )
         .properties(height=28 * len(frame) + charts.AXIS_HEIGHT)
     )

@@ -71,19 +71,19 @@ def busy(
         .mark_bar(orient="vertical", strokeWidth=1)
         .encode(
             x=alt.X("from:Q", scale=time, title=None, axis=alt.Axis(labels=False, ticks=False)),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y(
                 "percent:Q",
                 title=None,
                 scale=alt.Scale(domain=[0, 100]),
                 axis=alt.Axis(**SIDE, values=[0, 25, 50, 75, 100], labelExpr="datum.value + '%'"),
             ),
-            order="place:Q",
+            order=alt.Order("place:Q"),
             color=charts.coloured(parts),
             stroke=alt.Stroke(
                 "label:N", scale=charts.colour_scale(colours.order(parts)), legend=None
             ),
-            tooltip=["label:N", "time:N", alt.Tooltip("share:N", title="of the stretch")],
+            tooltip=charts.tooltips("label:N", "time:N", ("share:N", "of the stretch")),
         )
         .add_params(alt.selection_interval(name=BRUSH, encodings=["x"]))
         .properties(height=height)
@@ -123,19 +123,19 @@ def _lanes(
         .mark_bar(height={"band": 0.8}, minBandSize=4)
         .encode(
             x=alt.X("from:Q", scale=time, title=f"time since the device's first activity ({unit})"),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y("lane:N", sort=order, title=None, axis=alt.Axis(**SIDE)),
             color=charts.coloured(parts),
-            tooltip=[
+            tooltip=charts.tooltips(
                 "label:N",
                 "time:N",
                 "at:N",
                 "name:N",
-                alt.Tooltip("op:N", title="op on the host"),
-                alt.Tooltip("frame:N", title="Python frame"),
-                alt.Tooltip("before:N", title="before"),
-                alt.Tooltip("after:N", title="after"),
-            ],
+                ("op:N", "op on the host"),
+                ("frame:N", "Python frame"),
+                ("before:N", "before"),
+                ("after:N", "after"),
+            ),
         )
         .properties(height=26 * len(order) + 75)
     )

@@ -11,7 +11,7 @@ from ingest.signals import ending, interruptible
 
 def main() -> None:
     """Entry point: errors for the user become one line on stderr and an exit code."""
-    with ending():  # the imports take a third of a second, in which there is nothing to tidy up
+    with ending():  # the imports take a quarter of a second, in which there is nothing to tidy up
         import duckdb
 
         from ingest.cli.commands import app

@@ -6,7 +6,7 @@
 from ingest.formats.io import max_inflation
 from ingest.formats.recognition import recognise
 from ingest.formats.registry import FORMATS, Format
-from ingest.formats.snapshot import max_snapshot_bytes
+from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
 from ingest.formats.source import Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
 

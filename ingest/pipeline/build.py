@@ -1,6 +1,9 @@
 """From the staged tables to the tables of a run: the SQL files, in the order they are to run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from typing import NamedTuple
 
 import duckdb
 
@@ -23,40 +26,91 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(file.statement)
 
 
-def build(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
     """Creates all other relations, and returns the names of those that are empty.
 
-    A relation that is empty because an input is empty is created as an empty table, and its SQL
-    does not run: most runs hold no memory snapshot and no compile log, and half of the SQL is about
-    these.
+    So many `workers` create what does not depend on each other at the same time: to plan a
+    statement keeps one processor busy, whatever the number of rows.
+
+    The SQL of a relation that is empty because an input is empty does not run: most runs hold no
+    memory snapshot and no compile log, and half of the SQL is about these. It is created, as an
+    empty table, only where a relation that may have rows reads it.
     """
-    empty: set[str] = set()
-    filled: set[sql.Filling] = set()
-    for node in sql.nodes("scratch"):
-        file = sql.files()[node.name]
-        if file.kind == "macros":
-            continue
-        if file.kind != "staged":
-            if _holds(node.empty_if, empty):
-                connection.execute(node.ddl)
-                empty.add(node.name)
-                continue
-            if not file.filled_by:
-                connection.execute(file.statement)
-            elif file.filled_by not in filled:
-                _fill(connection, file.filled_by)
-                filled.add(file.filled_by)
-        is_table = file.is_ddl or file.materialised
-        if is_table and not connection.execute(f"FROM {node.name} LIMIT 1").fetchall():
-            empty.add(node.name)
+    staged = [file.name for file in sql.of_kind("staged")]
+    rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
+    empty = {name for name in staged if not rows[name]}
+    known = set(staged)
+    missing: dict[str, sql.Node] = {}
+    waiting = list(_tasks())
+    running: dict[Future[set[str]], _Task] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        while waiting or running:
+            while len(running) < workers and (task := _next(waiting, known)):
+                waiting.remove(task)
+                if _holds(task.nodes[0].empty_if, empty):
+                    missing |= {node.name: node for node in task.nodes}
+                    empty |= task.names
+                    known |= task.names
+                    continue
+                needed = [missing.pop(name) for name in sorted(missing.keys() & task.reads)]
+                running[pool.submit(_create, connection.cursor(), task, needed)] = task
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                known |= running.pop(done).names
+                empty |= done.result()
     return frozenset(empty)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, filling: sql.Filling) -> None:
-    tables = [file for file in sql.of_kind("load") if file.filled_by == filling]
-    for table in tables:
-        connection.execute(table.statement)
-    STEPS[filling.step](connection, filling.reads, tuple(table.name for table in tables))
+class _Task(NamedTuple):
+    """Relations that are created together: one, or those that a step in Python fills."""
+
+    nodes: tuple[sql.Node, ...]
+    reads: frozenset[str]
+
+    @property
+    def names(self) -> set[str]:
+        return {node.name for node in self.nodes}
+
+
+@cache
+def _tasks() -> tuple[_Task, ...]:
+    """All tasks, in the order in which one worker does them."""
+    nodes = {node.name: node for node in sql.nodes("scratch")}
+
+    def relations(node: sql.Node) -> set[str]:
+        """The relations that it reads, also by way of macros."""
+        read = set(node.reads)
+        macros = {name for name in read if sql.files()[name].kind == "macros"}
+        return (read - macros).union(*(relations(nodes[name]) for name in macros))
+
+    groups: dict[object, list[sql.Node]] = {}
+    for node in nodes.values():
+        file = sql.files()[node.name]
+        if file.kind not in ("staged", "macros"):
+            groups.setdefault(file.filled_by or node.name, []).append(node)
+    return tuple(_Task(tuple(group), frozenset(relations(group[0]))) for group in groups.values())
+
+
+def _next(waiting: Sequence[_Task], known: set[str]) -> _Task | None:
+    """The first task of which all that it reads is there."""
+    return next((task for task in waiting if task.reads <= known), None)
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, task: _Task, missing: Iterable[sql.Node]
+) -> set[str]:
+    """Creates a task's relations, and the empty ones that are missing; which are empty?"""
+    for node in missing:
+        connection.execute(node.ddl)
+    files = [sql.files()[node.name] for node in task.nodes]
+    for file in files:
+        created = connection.execute(file.statement)
+        if file.materialised and created.fetchall() == [(0,)]:
+            return task.names
+    if not (filling := files[0].filled_by):
+        return set()
+    STEPS[filling.step](connection, filling.reads, tuple(file.name for file in files))
+    counts = connection.execute(sql.row_counts(task.names)).fetchall()
+    return {name for name, rows in counts if not rows}
 
 
 def _holds(condition: sql.Condition, empty: set[str]) -> bool:

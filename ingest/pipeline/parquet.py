@@ -1,6 +1,7 @@
 """Writing a run's tables from the scratch database to Parquet."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -22,32 +23,52 @@ def write_tables(
     connection: duckdb.DuckDBPyConnection,
     directory: Path,
     empty: frozenset[str] = frozenset(),
+    index_row: Path | None = None,
+    workers: int = 1,
 ) -> None:
-    """Writes `<table>.parquet` into `directory` for each table but those in `empty`."""
+    """Writes `<table>.parquet` into `directory` for each table but those in `empty`.
+
+    The run's row of the index, with an empty `run_id`, goes to file `index_row`. So many `workers`
+    write at the same time.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        writing = [
+            pool.submit(_write, connection.cursor(), table.name, directory)
+            for table in sql.tables()
+            if table.name not in empty
+        ]
+        if index_row:
+            writing.append(pool.submit(_write_index_row, connection.cursor(), empty, index_row))
+        for written in writing:
+            written.result()
+
+
+def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -> None:
     # Events join what is known of them: the narrow side is written on the right, to be held in
     # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-    slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()
-    for table in sql.tables():
-        if table.name in empty:
-            continue
-        target = sql.literal(directory / f"{table.name}.parquet")
-        if table.name == "events" and len(slices) > 1:
-            events = pa.RecordBatchReader.from_batches(
-                _rows(connection, "FROM events LIMIT 0").schema, _in_slices(connection, slices)
-            )
-            connection.register("events_in_slices", events)
-            connection.execute(f"COPY (FROM events_in_slices) TO {target} {FORMAT}")
-            connection.unregister("events_in_slices")
-        else:
-            order = f"ORDER BY {ORDER[table.name]}" if table.name in ORDER else ""
-            connection.execute(f"COPY (FROM {table.name} {order}) TO {target} {FORMAT}")
+    source = f"FROM {table}"
+    if table == "events":
+        slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()
+        if len(slices) > 1:
+            schema = _rows(connection, "FROM events LIMIT 0").schema
+            rows = _in_slices(connection, slices)
+            connection.register("sliced", pa.RecordBatchReader.from_batches(schema, rows))
+            source = "FROM sliced"
+    elif table in ORDER:
+        source += f" ORDER BY {ORDER[table]}"
+    target = sql.literal(directory / f"{table}.parquet")
+    connection.execute(f"COPY ({source}) TO {target} {FORMAT}")
 
 
-def write_index_row(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Writes the run's row of the index, with an empty `run_id`, from the scratch database."""
-    rows = sql.indexed_rows([""], lambda table: f"SELECT '' AS run_id, * FROM main.{table}")
-    connection.execute(f"COPY ({rows}) TO {sql.literal(file)} (FORMAT parquet)")
+def _write_index_row(
+    connection: duckdb.DuckDBPyConnection, empty: frozenset[str], file: Path
+) -> None:
+    def rows(table: str) -> str:
+        return sql.no_rows(table) if table in empty else f"SELECT '' AS run_id, * FROM main.{table}"
+
+    row = sql.indexed_rows([""], rows)
+    connection.execute(f"COPY ({row}) TO {sql.literal(file)} (FORMAT parquet)")
 
 
 def _in_slices(

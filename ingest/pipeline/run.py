@@ -1,6 +1,7 @@
 """One run from its files to its Parquet tables: the whole way in, in one scratch database."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,12 +24,13 @@ from ingest.inputs import (
     world_size,
 )
 from ingest.pipeline.build import build, prepare
-from ingest.pipeline.parquet import write_index_row, write_tables
+from ingest.pipeline.parquet import write_tables
 from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
-IN_MEMORY_BYTES = 4 << 20  # of files on disk: to work on so few without a database file is faster
+WORKERS = 2  # statements at a time on few rows: on many, they would take each other's memory
+SMALL_BYTES = 4 << 20  # of files on disk: to work on so few without a database file is faster
 
 
 @dataclass
@@ -73,7 +75,8 @@ def write_run(
     read becomes a source with status `failed`; ProfileError is raised when that leaves none.
     """
     scratch = directory.with_name(directory.name + ".scratch")
-    database = ":memory:" if run.bytes <= IN_MEMORY_BYTES else str(scratch)
+    is_small = run.bytes <= SMALL_BYTES
+    database = ":memory:" if is_small else str(scratch)
     config: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
         "preserve_insertion_order": False,
@@ -96,11 +99,10 @@ def write_run(
             _fill_run(connection, run, options, added_at or utc_now())
             if not options.keep_metadata:
                 redact_secrets(connection)
-        empty = build(connection)
+        workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
+        empty = build(connection, workers)
         _read_warnings(connection, run.sources)
-        write_tables(connection, directory, empty)
-        if index_row:
-            write_index_row(connection, index_row)
+        write_tables(connection, directory, empty, index_row, workers)
         named = connection.execute("SELECT name FROM staged_run").fetchall()
     return str(named[0][0]) if named else ""
 

@@ -83,9 +83,9 @@ def redact_secrets(connection: duckdb.DuckDBPyConnection) -> None:
 def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
     """The staged tables that hold text."""
     tables = []
-    for file in sql.of_kind("staged"):
-        ((rows,),) = connection.execute(f"SELECT count(*) FROM {file.name}").fetchall()
-        columns = connection.execute(f"FROM {file.name} LIMIT 0").description if rows else None
+    staged = [file.name for file in sql.of_kind("staged")]
+    for table, rows in connection.execute(sql.row_counts(staged)).fetchall():
+        columns = connection.execute(f"FROM {table} LIMIT 0").description if rows else None
         kinds = {name: str(kind) for name, kind, *_ in columns or []}
         plain = [column for column, kind in kinds.items() if kind == "VARCHAR"]
         nested = {
@@ -94,7 +94,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
             if kind != "VARCHAR" and re.search("VARCHAR|JSON", kind)
         }
         if plain or nested:
-            tables.append(Table(file.name, rows, "source_id" in kinds, plain, nested))
+            tables.append(Table(table, rows, "source_id" in kinds, plain, nested))
     return tables
 
 

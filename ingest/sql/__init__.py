@@ -24,6 +24,7 @@ from ingest.sql.loader import (
     of_kind,
     query,
     relations,
+    row_counts,
     tables,
     views,
 )
@@ -31,7 +32,7 @@ from ingest.sql.order import Node, OrderError, in_order, nodes
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
-from ingest.sql.versions import digest, logic_version, schema_version, table_columns
+from ingest.sql.versions import digest, logic_version, no_rows, schema_version, table_columns
 
 __all__ = [
     "TOPICS",
@@ -53,6 +54,7 @@ __all__ = [
     "literal",
     "logic_version",
     "macros",
+    "no_rows",
     "nodes",
     "of_kind",
     "of_topic",
@@ -60,6 +62,7 @@ __all__ = [
     "query",
     "read_by_index",
     "relations",
+    "row_counts",
     "schema_version",
     "start_here",
     "table_columns",

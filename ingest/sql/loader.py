@@ -1,6 +1,7 @@
 """The SQL files: finding them, and reading the documentation in their header comments."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -116,6 +117,11 @@ def files() -> dict[str, SqlFile]:
 def query(name: str) -> str:
     """The text of a statement with parameters, `ingest/sql/<topic>/queries/<name>.sql`."""
     return files()[name].body
+
+
+def row_counts(names: Iterable[str]) -> str:
+    """The query for the names of tables and how many rows each has."""
+    return " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in names)
 
 
 def of_kind(*kinds: str) -> tuple[SqlFile, ...]:

@@ -10,7 +10,7 @@ import duckdb
 from ingest import sql
 from ingest.store.index import INDEX, relation_rows
 from ingest.store.places import EMPTY, PREFIX, RUNS
-from ingest.store.tables import Columns, no_rows, table_rows
+from ingest.store.tables import Columns, table_rows
 
 CATALOG = "catalog.duckdb"
 STAMP = "schema"  # the store's file with the digest of what its catalog defines
@@ -85,7 +85,7 @@ class Catalog:
             if table in columns
         ]
         if self.versions.keys() != {sql.schema_version()}:
-            parts.insert(0, no_rows(table))  # it has all columns, in order
+            parts.insert(0, sql.no_rows(table))  # it has all columns, in order
         return " UNION ALL BY NAME ".join(parts)
 
     def _table_of(self, version: str, columns: Columns, table: str) -> str:

@@ -9,7 +9,7 @@ from ingest import sql
 from ingest.store.faults import OLD, Fault, find_fault
 from ingest.store.index import INDEX, STATE, VERSION, Entry, index_version, read_index
 from ingest.store.places import Place
-from ingest.store.tables import Columns, columns_of, no_rows, table_rows
+from ingest.store.tables import Columns, columns_of, table_rows
 
 AT_A_TIME = 200  # runs that one query reads
 
@@ -60,7 +60,7 @@ def write_index(
             f"unnest(${place}::{kind}[]) AS {name}"
             for place, (name, kind) in enumerate(STATE.items(), start=1)
         )
-        parts = parts or [sql.indexed_rows([], no_rows)]
+        parts = parts or [sql.indexed_rows([], sql.no_rows)]
         rows = " UNION ALL BY NAME ".join(f"({part})" for part in parts)
         connection.execute(
             f"COPY (FROM (SELECT {state}) LEFT JOIN ({rows}) USING (run_id) ORDER BY run_id) "
@@ -122,9 +122,9 @@ class _Reader:
             files = [place.directory / f"{table}.parquet" for place in places]
             there = [file for file in files if file.exists()]
             if not there:
-                return no_rows(table)
+                return sql.no_rows(table)
             return (
-                f"{no_rows(table)} UNION ALL BY NAME "
+                f"{sql.no_rows(table)} UNION ALL BY NAME "
                 f"{table_rows(table, version, columns, sql.literal(there))}"
             )
 

@@ -49,13 +49,6 @@ def table_rows(table: str, version: str, columns: Columns, files: str) -> str:
     )
 
 
-def no_rows(table: str) -> str:
-    """The query for no rows of a table, with the types of its columns."""
-    columns = sql.table_columns()[table].items()
-    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns)
-    return f"SELECT NULL::VARCHAR AS run_id, {nulls} WHERE false"
-
-
 def _renamed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
     return bool(ours.keys() - theirs.keys() and theirs.keys() - ours.keys())
 

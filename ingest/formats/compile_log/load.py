@@ -26,7 +26,7 @@ IN_BREAK = re.compile(
 )
 
 
-def load_compile_log(source: Source, staging: Staging, progress: Progress) -> None:
+def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a compile log into the staged tables, and fills in what `source` says of it.
 
     Raises ProfileError where the file holds no compile log.

@@ -6,7 +6,6 @@ their files.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,45 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ingest.errors import ProfileError
+from ingest.formats.compile_log.recognition import HEADER
 from ingest.formats.io import blocks
 
-START = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\]\n]*\] \{")
-ANY_START = re.compile(b"^" + START.pattern, re.MULTILINE)
-SEARCHED = 1 << 20  # bytes, for a record after damage
-HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*\] (\{.*\})\s*")
 LONGEST = 64 << 20  # of a line, and of a payload
 MOST_ATTEMPTS = 1_000_000
 OF_EVERY_RECORD = {
     "has_payload", "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
     "stack",
 }  # fmt: skip
-
-
-def is_compile_log(head: bytes) -> bool:
-    """Whether a file that begins so is a compile log: with a record, or with damage and records.
-
-    Other text may quote a record: after damage, at least half of the lines must be of records.
-    """
-    if START.match(head):
-        return True
-    text = head[:SEARCHED]
-    return bool(ANY_START.search(text)) and _is_mostly_records(text.split(b"\n"))
-
-
-def _is_mostly_records(lines: list[bytes]) -> bool:
-    """A payload without its record, as after a cut, tells nothing."""
-    of_records = others = 0
-    in_record = False
-    for line in filter(bytes.strip, lines):
-        if line.startswith(b"\t"):
-            of_records += in_record
-        elif HEADER.fullmatch(line):
-            in_record = True
-            of_records += 1
-        else:
-            in_record = False
-            others += 1
-    return 0 < of_records >= others
 
 
 @dataclass

@@ -12,7 +12,7 @@ from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.units import counted
 
 
-def load_trace(source: Source, staging: Staging, progress: Progress) -> None:
+def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a trace into table `staged`, and fills in what `source` says of it.
 
     Raises ProfileError where the file holds no trace, or a damaged one of which no event can be

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.io import BLANK_START, METADATA_LIMIT, Content, TrailingBytesError, blocks
+from ingest.formats.io import METADATA_LIMIT, Content, TrailingBytesError, blocks
 from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
 from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
@@ -24,23 +24,7 @@ from ingest.formats.source import SourceWarning
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
-EMPTY_ARRAY = re.compile(rb"\[\s*\]\s*$")
-OBJECTS = re.compile(rb"\[\s*\{")
 PHASE = re.compile(r'"ph"\s*:\s*"')
-PHASE_BYTES = re.compile(PHASE.pattern.encode())
-
-
-def is_trace(head: bytes) -> bool:
-    """Whether a file that begins so is a trace: an object with `traceEvents`, or an array.
-
-    An array alone is one of events, or empty. Text that only quotes a trace does not begin as JSON.
-    """
-    text = head.lstrip(BLANK_START)
-    if text.startswith(b"{"):
-        return b'"traceEvents"' in text
-    if OBJECTS.match(text):
-        return bool(PHASE_BYTES.search(text))
-    return bool(EMPTY_ARRAY.match(text))
 
 
 class KinetoTrace:

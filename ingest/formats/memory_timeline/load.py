@@ -7,7 +7,7 @@ from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging
 
 
-def load_timeline(source: Source, staging: Staging, progress: Progress) -> None:
+def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a memory timeline into table `staged_actions`, and counts its actions.
 
     Raises ProfileError where the file is no memory timeline.

@@ -1,7 +1,6 @@
 """Reading what `export_memory_timeline` writes as `.raw.json.gz`: actions with categories."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.io import BLANK_START, blocks
+from ingest.formats.io import blocks
 
 ACTIONS = ("PREEXISTING", "CREATE", "INCREMENT_VERSION", "DESTROY")
 CATEGORIES = (
@@ -25,14 +24,6 @@ SCHEMA = pa.schema(
         ("category", pa.string()),
     ]
 )
-
-
-FIRST_ROW = re.compile(rb"\[\s*\[\s*-?\d+\s*,")
-
-
-def is_timeline(head: bytes) -> bool:
-    """Whether a file that begins so is a memory timeline: rows that begin with integers."""
-    return bool(FIRST_ROW.match(head.lstrip(BLANK_START)))
 
 
 def read_memory_timeline(

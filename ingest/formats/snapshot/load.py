@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 50
 MOST_ADDRESS = (1 << 64) - (1 << 51)  # with such a size, its end is a number still
 
 
-def load_snapshot(source: Source, staging: Staging, progress: Progress) -> None:
+def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Reads a memory snapshot into the staged tables, and fills in what `source` says of it.
 
     Snapshots of a run share their stacks, each distinct one of which has one number. Raises

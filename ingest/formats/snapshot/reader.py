@@ -43,11 +43,6 @@ ROWS_AT_ONCE = 65_536
 WEIGHT_OF_DICTS = 8  # an event that is a dict takes so much more
 
 
-def is_snapshot(head: bytes) -> bool:
-    """Whether a file that begins so may be a memory snapshot: a pickle of protocol 2 or later."""
-    return head[:1] == b"\x80"
-
-
 class MemorySnapshot:
     """One pass over a snapshot: exhaust `events()`; then the rest is there.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ingest import names, units
-    from ingest.comparison import Comparison, compare, runs_of
+    from ingest.comparison.comparison import Comparison, compare
+    from ingest.comparison.groups import runs_of
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.pipeline import AddOptions
@@ -45,7 +46,7 @@ __all__ = [
 
 _MODULES = {
     "AddOptions": "pipeline",
-    "Comparison": "comparison",
+    "Comparison": "comparison.comparison",
     "Console": "console",
     "IngestError": "errors",
     "Part": "sql",
@@ -53,7 +54,7 @@ _MODULES = {
     "Result": "console",
     "Store": "store.store",
     "StoreWarning": "store.faults",
-    "compare": "comparison",
+    "compare": "comparison.comparison",
     "connect": "store.connection",
     "default_store": "store.store",
     "fault_lines": "store.faults",
@@ -61,7 +62,7 @@ _MODULES = {
     "names": "names",
     "parts": "sql",
     "read": "store.connection",
-    "runs_of": "comparison",
+    "runs_of": "comparison.groups",
     "start_here": "sql",
     "tables": "sql",
     "units": "units",

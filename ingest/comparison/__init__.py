@@ -2,8 +2,3 @@
 
 `commands.py` has the command `diff` for `ingest.cli`.
 """
-
-from ingest.comparison.comparison import Comparison, compare
-from ingest.comparison.groups import runs_of
-
-__all__ = ["Comparison", "compare", "runs_of"]

@@ -7,11 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ingest.comparison.comparison import Comparison, compare
-from ingest.comparison.gate import judge, parse
-from ingest.comparison.groups import runs_of
-from ingest.comparison.report import diff_report
-from ingest.comparison.rows import rows_by
 from ingest.errors import MissingError
 from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results
@@ -66,6 +61,13 @@ def diff(
     are beyond it and p is below 0.05 or, where the runs are too few for that,
     all of OTHER are beyond all of BASE.
     """
+    # Imported here, as no other command needs it.
+    from ingest.comparison.comparison import Comparison, compare
+    from ingest.comparison.gate import judge, parse
+    from ingest.comparison.groups import runs_of
+    from ingest.comparison.report import diff_report
+    from ingest.comparison.rows import rows_by
+
     opened = open_store(store)
     connection = connect(opened)
 

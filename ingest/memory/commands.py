@@ -7,10 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ingest.memory.html.export import GRAPHS, flame_graph, write_whole
-from ingest.memory.html.page import memory_page
-from ingest.memory.moments import moment
-from ingest.memory.report import memory_report, memory_warnings
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
@@ -27,6 +23,8 @@ class Level(StrEnum):
 
 
 def _checked(at: str) -> str:
+    from ingest.memory.moments import moment  # imported here, as no other command needs it
+
     try:
         moment(at)
     except ValueError as error:
@@ -51,6 +49,8 @@ def memory(
     store: StoreOption = None,
 ) -> None:
     """Show what held each device's memory, at its peak or at any other moment."""
+    from ingest.memory.report import memory_report, memory_warnings
+
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
@@ -77,6 +77,9 @@ def export(
     store: StoreOption = None,
 ) -> None:
     """Write a run's memory as one file that a browser shows by itself."""
+    from ingest.memory.html.export import GRAPHS, flame_graph, write_whole
+    from ingest.memory.html.page import memory_page
+
     files = {"memory": memory_svg, "segments": segments_svg, "html": memory_html}
     wanted = [(kind, file) for kind, file in files.items() if file is not None]
     if len(wanted) != 1:

@@ -76,6 +76,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     one, it lists none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
+    store.ensure_catalog()
     if store.has_catalog:
         try:
             connection.execute(f"ATTACH {sql.literal(store.path / CATALOG)} AS stored (READ_ONLY)")

@@ -12,6 +12,7 @@ files follow, and whoever opens the store next brings them up to date.
 import os
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,8 +103,6 @@ class Store:
                 self._entries = {i: self._looked_at(i, i in suspects) for i in self._places}
         self.catalog = self._catalog(self._is_current(known))
         self.has_catalog = self._stamp() == self.catalog.digest()
-        if not self.has_catalog and self.catalog.is_indexed:
-            self.write_catalog()
 
     @property
     def state(self) -> str:
@@ -157,7 +156,7 @@ class Store:
         """
         began = time.perf_counter()
         options = (options or AddOptions()).without_secrets()
-        with self.workplace() as place:
+        with self.workplace() as place, self._writing_catalog():
             run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
@@ -216,6 +215,19 @@ class Store:
                 for name in (CATALOG, STAMP):
                     os.replace(place / name, self.path / name)
             self.has_catalog = True
+
+    def ensure_catalog(self) -> None:
+        """Writes the file with the views where it is not that of the runs as they are."""
+        if not self.has_catalog and self.catalog.is_indexed:
+            self.write_catalog()
+
+    @contextmanager
+    def _writing_catalog(self) -> Iterator[None]:
+        """Meanwhile the catalog is written, if need be: to define all views takes 0.5 s."""
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(self.ensure_catalog)
+            yield
+            written.result()
 
     def drop_unused_versions(self) -> None:
         """Removes what is left of other versions of the tables that no run has any more."""

@@ -2,9 +2,8 @@
 
 Ingests a few small traces of TRACE_SAMPLES and copies their directories, each as a run of its own
 with another name, model, tags and moment, until there are enough; a store that is there already is
-used again. Then it measures what people wait for, prints it beside the limit that we set, and
-judges nothing: figures depend on the machine. Each figure is of a process that has done the same
-before, but for the one called cold.
+used again. Then it measures queries and commands, these from prompt to prompt, prints them beside
+the limit that we set, and judges nothing: figures depend on the machine. `pages.py` has the pages.
 """
 
 import argparse
@@ -18,11 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
@@ -41,7 +38,7 @@ SAMPLES = (
     "cpu/flux_eager_min",
     "two_rank",
 )
-PORT = 8599
+COMMAND = Path(sys.executable).with_name("ingest")
 SHOWN = "two_rank"  # the run that is looked at: the largest
 COPIED = """
     COPY (
@@ -137,76 +134,16 @@ def measure_queries(store: Path, run: str, times: int) -> Iterator[Measured]:
 
 def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
     """Whole processes."""
-    for arguments in (["list"], ["show", run], ["top", run]):
-        command = [sys.executable, "-m", "ingest", *arguments, "--store", str(store)]
+    questions = ["FROM advice", "FROM trend"]
+    commands = [(["list"], 0.5), (["show", run], 1.0), (["top", run], 1.0)]
+    for arguments, limit in [*commands, *((["sql", query], 1.0) for query in questions)]:
+        command = [COMMAND, *arguments, "--store", str(store)]
 
         def call(command: list[str] = command) -> object:
             return subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
-        yield f"ingest {arguments[0]}", 1.0, seconds(call, times)
-
-
-def measure_pages(store: Path, run: str, times: int) -> Iterator[Measured]:
-    """Pages in a browser that knows the dashboard, from the address to the last table."""
-    tables = {
-        "runs": '[data-testid="stDataFrame"] td',
-        f"operators?run={run}": '[data-testid="stDataFrame"] td',
-        f"bubbles?run={run}": '[data-testid="stTabs"] [data-testid="stDataFrame"] td',
-    }
-    with served(store) as address, chromium() as browser:
-        context = browser.new_context(viewport={"width": 1400, "height": 1000})
-        for page, cell in tables.items():
-            name = f"page {page.partition('?')[0].capitalize()}"
-            cold, *warm = [
-                _seconds_to(context, f"{address}/{page}", cell) for _ in range(times + 1)
-            ]
-            if page == "runs":
-                yield f"{name}, cold server and browser", 2.0, [cold]
-            yield name, 2.0, warm
-
-
-def _seconds_to(context: BrowserContext, address: str, cell: str) -> float:
-    """From the address, typed into a new tab, to the cell."""
-    tab = context.new_page()
-    began = time.perf_counter()
-    tab.goto(address)
-    tab.wait_for_selector(cell, state="attached")
-    taken = time.perf_counter() - began
-    tab.close()
-    return taken
-
-
-@contextmanager
-def served(store: Path) -> Iterator[str]:
-    """The dashboard on the store; its address."""
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "dashboard" / "app.py")]
-    options = ["--server.headless=true", f"--server.port={PORT}", "--server.fileWatcherType=none"]
-    process = subprocess.Popen(
-        [*command, *options, "--", "--store", str(store)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        for line in process.stdout or ():
-            if "URL" in line:
-                break
-        yield f"http://127.0.0.1:{PORT}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium where there is one, else playwright's own."""
-    with sync_playwright() as playwright:
-        system = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=system, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+        call()
+        yield f"ingest {' '.join(arguments).removesuffix(run)}", limit, seconds(call, times)
 
 
 def main() -> None:
@@ -221,7 +158,7 @@ def main() -> None:
     run = next(run for run in store.run_ids() if run.startswith(SHOWN))
     rows = [
         (what, f"{limit:.1f}", f"{statistics.median(taken):.3f}", f"{min(taken):.3f}")
-        for measure in (measure_queries, measure_commands, measure_pages)
+        for measure in (measure_queries, measure_commands)
         for what, limit, taken in measure(store.path, run, asked.times)
     ]
     files = list(store.path.rglob("*.parquet"))

@@ -87,3 +87,26 @@ def test_adding_a_trace_imports_no_pandas(tmp_path: Path) -> None:
     )
     assert "pyarrow" in done.stdout.split()
     assert "pandas" not in done.stdout.split()
+
+
+def test_a_format_is_imported_for_the_first_file_of_it(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [op("a"), op("b", 2)]}))
+    program = (
+        "import ingest, sys; store = ingest.Store('store'); {added}; "
+        "print(*(name for name in sys.modules if name.startswith('ingest.formats.')))"
+    )
+
+    def packages(added: str) -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(added=added)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        modules = done.stdout.split()
+        return {name.split(".")[2] for name in modules if name.endswith((".load", ".reader"))}
+
+    assert packages("ingest.connect(store)") == set()
+    assert packages("store.add('trace.json')") == {"kineto"}

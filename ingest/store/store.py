@@ -43,7 +43,7 @@ from ingest.store.places import (
     versions,
 )
 from ingest.store.tables import columns_of
-from ingest.store.template import copy_empty_index, copy_empty_tables, write_catalog
+from ingest.store.template import copy_empty, write_catalog
 from ingest.units import as_utf8
 
 DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
@@ -316,8 +316,7 @@ class Store:
                 raise StoreError(f"{self.path}: not a store, and not empty")
             empty.parent.mkdir(parents=True, exist_ok=True)
             with self.workplace() as place:
-                copy_empty_tables(place / "empty")
-                copy_empty_index(place / INDEX)
+                copy_empty(place / "empty", place / INDEX)
                 sync(place / "empty")
                 with locked(self.path):
                     if not _is_whole(empty):

@@ -4,15 +4,16 @@ $XDG_CACHE_HOME/tracehouse/<version>-tables/     `~/.cache` where that is not se
 $XDG_CACHE_HOME/tracehouse/<version>-catalog/
 """
 
+import json
 import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -22,12 +23,14 @@ from ingest.store.index import INDEX, index_version
 from ingest.store.indexing import write_index
 from ingest.store.places import EMPTY, version_directory
 
+FILES = "files.json"  # the sizes of the others
 UNUSED_DAYS = 30
 
 
 def write_catalog(target: Path, catalog: Catalog) -> None:
     """Writes a catalog as a new DuckDB file; DuckDB 1.5 can read it."""
-    shutil.copyfile(_kept("catalog", _write_catalog) / CATALOG, target)
+    with _kept("catalog", _write_catalog) as kept:
+        shutil.copyfile(kept / CATALOG, target)
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH {sql.literal(target)} AS catalog")
         connection.execute("USE catalog")
@@ -36,44 +39,66 @@ def write_catalog(target: Path, catalog: Catalog) -> None:
         connection.execute("DETACH catalog")
 
 
-def copy_empty_tables(target: Path) -> None:
-    """Makes the directory `target` with a file for each table, without rows."""
-    target.mkdir()
-    for file in (_kept("tables", _write_tables) / EMPTY).iterdir():
-        shutil.copyfile(file, target / file.name)
+def copy_empty(tables: Path, index: Path) -> None:
+    """Makes the directory `tables` with a file for each table, and an index, without rows."""
+    with _kept("tables", _write_tables) as kept:
+        shutil.copytree(kept / EMPTY, tables)
+        shutil.copyfile(kept / INDEX, index)
 
 
-def copy_empty_index(target: Path) -> None:
-    """Writes the index of a store without runs."""
-    shutil.copyfile(_kept("tables", _write_tables) / INDEX, target)
+@contextmanager
+def _kept(what: str, write: Callable[[Path], None]) -> Iterator[Path]:
+    """The directory that `write` fills, which is the same for all stores of this version."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tracehouse"
+    kept = cache / f"{_version()}-{what}"
+    if _is_whole(kept):
+        with suppress(OSError):
+            os.utime(kept)
+        yield kept
+        return
+    with TemporaryDirectory(prefix=".new-", dir=_usable(cache)) as directory:
+        made = Path(directory) / what
+        made.mkdir()
+        write(made)
+        (made / FILES).write_text(json.dumps(_sizes(made)), encoding="utf-8")
+        if not _is_whole(kept):  # which another process may have made meanwhile
+            shutil.rmtree(kept, ignore_errors=True)
+        with suppress(OSError):  # it has, or there is no cache
+            made.rename(kept)
+        yield made if made.is_dir() else kept
+
+
+def _usable(cache: Path) -> Path | None:
+    """The cache, cleared of what is not used any more; None where it cannot be written."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        for path in cache.iterdir():
+            if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
+                shutil.rmtree(path, ignore_errors=True)
+    except OSError:  # no home, or another process has cleared it
+        return None
+    return cache if os.access(cache, os.W_OK) else None
 
 
 @cache
-def _kept(what: str, write: Callable[[Path], None]) -> Path:
-    """The directory that `write` fills, which is the same for all stores of this version."""
-    version = sql.digest([_empty().digest(), index_version(), duckdb.__version__])
-    name = f"{version}-{what}"
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tracehouse"
+def _version() -> str:
+    return sql.digest([_empty_catalog().digest(), index_version(), duckdb.__version__])
+
+
+def _is_whole(kept: Path) -> bool:
+    """Whether all files are there, as they were written: people and power cuts empty caches."""
     try:
-        if (cache / name).is_dir():
-            os.utime(cache / name)
-            return cache / name
-        cache.mkdir(parents=True, exist_ok=True)
-        _remove_unused(cache)
-        made = Path(tempfile.mkdtemp(dir=cache, prefix=".new-"))
-    except OSError:  # no home, or one that cannot be written: for this process alone
-        made = Path(tempfile.mkdtemp(prefix="tracehouse-"))
-        write(made)
-        return made
-    write(made)
-    with suppress(OSError):  # another process was faster
-        made.rename(cache / name)
-        return cache / name
-    shutil.rmtree(made)
-    return cache / name
+        return bool(_sizes(kept) == json.loads((kept / FILES).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return False
 
 
-def _empty() -> Catalog:
+def _sizes(directory: Path) -> dict[str, int]:
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != FILES)
+    return {str(file.relative_to(directory)): file.stat().st_size for file in files}
+
+
+def _empty_catalog() -> Catalog:
     """The catalog of a store that is nowhere."""
     return Catalog(Path(), {sql.schema_version(): sql.table_columns()})
 
@@ -94,19 +119,12 @@ def _write_catalog(directory: Path) -> None:
     store = directory / "store"
     tables = version_directory(store, sql.schema_version()) / EMPTY
     tables.parent.mkdir(parents=True)
-    copy_empty_tables(tables)
-    copy_empty_index(store / INDEX)
+    copy_empty(tables, store / INDEX)
     with duckdb.connect() as connection:
         file = sql.literal(directory / CATALOG)
         connection.execute(f"ATTACH {file} AS catalog (STORAGE_VERSION 'v1.5.0')")
         connection.execute("USE catalog")
-        replace(_empty(), store=store).define(connection)
+        replace(_empty_catalog(), store=store).define(connection)
         connection.execute("USE memory")
         connection.execute("DETACH catalog")
     shutil.rmtree(store)
-
-
-def _remove_unused(cache: Path) -> None:
-    for path in cache.iterdir():
-        if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
-            shutil.rmtree(path, ignore_errors=True)

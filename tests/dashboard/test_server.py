@@ -1,5 +1,6 @@
 """The server that the browser tests look at."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ingest
+from dashboard import app
 from tests.dashboard.server import PATIENCE_S, ROOT
 
 PROGRAM = """
@@ -36,6 +38,16 @@ def test_a_server_ends_with_the_tests_even_if_they_are_killed(tmp_path: Path) ->
     while answers(health):
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+def test_connections_send_small_packets_at_once() -> None:
+    """Else the browser gets each small file 40 ms later."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        app.send_at_once()
+        with socket.create_connection(listening.getsockname()):
+            accepted, _ = listening.accept()
+            with accepted:
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def answers(address: str) -> bool:

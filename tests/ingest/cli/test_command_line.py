@@ -484,3 +484,29 @@ def test_names_cannot_turn_the_line(command: Command, tmp_path: Path) -> None:
     assert "1 row," in added
     assert r"a\u202eb\u200fc\u061cd" in command("top", "odd").out
     assert "1 event, 1 row" in command("show", "odd").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "out", "err"),
+    [
+        (["sql", "SELECT 1 AS one", "--format", "csv"], 0, "one\n1\n", ""),
+        (["sql", "FROM range(100000)", "--format", "csv"], 0, None, ""),
+        (["show", "nothing"], 1, "", "error: nothing: no such run in "),
+        (["lits"], 2, "", "Usage: ingest "),
+    ],
+)
+def test_the_process_ends_with_what_the_command_has_said(
+    default_store: Path, arguments: list[str], code: int, out: str | None, err: str
+) -> None:
+    """After a success it ends at once: nothing that was written may be lost."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ingest"), *arguments],
+        env={**os.environ, "TRACEHOUSE_STORE": str(default_store)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(err)
+    if out is None:
+        out = "".join(f"{row}\n" for row in ["range", *range(100_000)])
+    assert done.stdout == out

@@ -1,14 +1,20 @@
 """Tables as Parquet: the same rows, whatever the way they are written."""
 
 import shutil
+from collections import defaultdict
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import ingest
 from ingest.pipeline import parquet
-from tests.samples import TWO_RANKS, Samples
+from tests.samples import COMPILED, TWO_RANKS, Samples
 
+# What is compared of a table: all but when it was added.
+COLUMNS = defaultdict(lambda: "*") | dict.fromkeys(
+    ("runs.parquet", "run_overview.parquet"), "* EXCLUDE (ingested_at)"
+)
 ROWS = "SELECT * EXCLUDE (run_id) FROM events ORDER BY event_id"
 
 
@@ -28,3 +34,24 @@ def test_events_written_slice_by_slice_are_the_same(
     complete = at_once.sql("SELECT sum(complete_events) FROM sources").fetchall()
     assert [(len(expected),)] == complete
     assert found == expected
+
+
+@pytest.mark.parametrize("run", ["two_rank_rank0", "train_ctx128", COMPILED])
+def test_tables_are_the_same_whether_one_statement_runs_at_a_time_or_two(
+    sampled: Samples, tmp_path: Path, run: str
+) -> None:
+    source = tmp_path / "run"
+    source.mkdir()
+    for file in sampled.files(run):
+        shutil.copy(file, source)
+    one, two = (ingest.Store(tmp_path / f"threads{threads}") for threads in (1, 2))
+    one.add(source, threads=1)
+    two.add(source, threads=2)
+    directories = [store.run_path(store.find("run")) for store in (one, two)]
+    written, again = ({file.name for file in each.glob("*.parquet")} for each in directories)
+    assert written == again
+    assert {"events.parquet", "memory_allocations.parquet"} & written
+    for name in written:
+        first, second = (f"(SELECT {COLUMNS[name]} FROM '{each / name}')" for each in directories)
+        differing = f"({first} EXCEPT ALL {second}) UNION ALL ({second} EXCEPT ALL {first})"
+        assert duckdb.sql(f"SELECT count(*) FROM ({differing})").fetchall() == [(0,)], name

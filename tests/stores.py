@@ -8,20 +8,24 @@ from pathlib import Path
 
 import ingest
 
-ENTRIES = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}  # of a store at rest
+FIRST = {".lock", "index.parquet", "runs"}
+READ = FIRST | {"catalog.duckdb", "schema"}  # once runs were added or read
 
 
 def emptied(path: Path) -> ingest.Store:
     """The store in `path`, of which the runs are removed; a new one where it is not whole."""
-    if path.is_dir():
-        entries = {entry.name for entry in path.iterdir()}
-        if entries != ENTRIES or len(list((path / "runs").iterdir())) != 1:  # a single version
-            shutil.rmtree(path)
+    if path.is_dir() and not (is_at_rest(path) and len(list((path / "runs").iterdir())) == 1):
+        shutil.rmtree(path)  # versions of the tables are more than one, or something is left
     store = ingest.Store(path)
     for run_id in store.run_ids():
         shutil.rmtree(store.run_path(run_id))
     store.refresh()
     return store
+
+
+def is_at_rest(store: Path) -> bool:
+    """Whether nothing but what belongs to a store is in its directory."""
+    return {entry.name for entry in store.iterdir()} in (FIRST, READ)
 
 
 @contextmanager

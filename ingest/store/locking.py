@@ -112,7 +112,8 @@ def _sync(path: Path) -> None:
 def cause(error: OSError | duckdb.Error, store: Path) -> str | None:
     """Why the store took no more, in the system's words; None where something else is wrong."""
     if isinstance(error, OSError):
-        elsewhere = error.filename and not Path(error.filename).is_relative_to(store)
+        files = [file for file in (error.filename, error.filename2) if file]
+        elsewhere = files and not any(Path(file).is_relative_to(store) for file in files)
         return None if elsewhere or error.errno not in CAUSES else error.strerror
     text = str(error)
     if "max_temp_directory_size" in text:  # by default what the disk has left

@@ -42,7 +42,9 @@ def write_catalog(target: Path, catalog: Catalog) -> None:
 def copy_empty(tables: Path, index: Path) -> None:
     """Makes the directory `tables` with a file for each table, and an index, without rows."""
     with _kept("tables", _write_tables) as kept:
-        shutil.copytree(kept / EMPTY, tables)
+        tables.mkdir()
+        for file in (kept / EMPTY).iterdir():
+            shutil.copyfile(file, tables / file.name)
         shutil.copyfile(kept / INDEX, index)
 
 

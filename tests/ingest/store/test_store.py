@@ -24,6 +24,7 @@ def test_an_empty_store_has_every_table_and_view_empty(tmp_path: Path) -> None:
 
 def test_the_catalog_opens_in_any_duckdb(samples: Path, store: ingest.Store) -> None:
     catalog = store.path / "catalog.duckdb"
+    ingest.connect(store).close()
     with duckdb.connect(str(catalog), read_only=True) as empty:
         assert empty.sql("SELECT count(*) FROM events").fetchall() == [(0,)]
         run_id = store.add(samples / "traces" / "cpu_only.json.gz").run_id

@@ -1,6 +1,6 @@
 """From the staged tables to the tables of a run: the SQL files, in the order they are to run."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import NamedTuple
@@ -52,8 +52,9 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
                     empty |= task.names
                     known |= task.names
                     continue
-                needed = [missing.pop(name) for name in sorted(missing.keys() & task.reads)]
-                running[pool.submit(_create, connection.cursor(), task, needed)] = task
+                for name in missing.keys() & task.reads:
+                    connection.execute(missing.pop(name).ddl)
+                running[pool.submit(_create, connection.cursor(), task)] = task
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 known |= running.pop(done).names
                 empty |= done.result()
@@ -95,12 +96,8 @@ def _next(waiting: Sequence[_Task], known: set[str]) -> _Task | None:
     return next((task for task in waiting if task.reads <= known), None)
 
 
-def _create(
-    connection: duckdb.DuckDBPyConnection, task: _Task, missing: Iterable[sql.Node]
-) -> set[str]:
-    """Creates a task's relations, and the empty ones that are missing; which are empty?"""
-    for node in missing:
-        connection.execute(node.ddl)
+def _create(connection: duckdb.DuckDBPyConnection, task: _Task) -> set[str]:
+    """Creates a task's relations; returns those that are known to be empty."""
     files = [sql.files()[node.name] for node in task.nodes]
     for file in files:
         created = connection.execute(file.statement)

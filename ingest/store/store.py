@@ -315,7 +315,7 @@ class Store:
             if not exists and self.path.exists() and not all(map(_is_ours, self.path.iterdir())):
                 raise StoreError(f"{self.path}: not a store, and not empty")
             empty.parent.mkdir(parents=True, exist_ok=True)
-            with self.workplace() as place:
+            with workplace(self.path) as place:
                 copy_empty(place / "empty", place / INDEX)
                 sync(place / "empty")
                 with locked(self.path):

@@ -143,7 +143,7 @@ def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
             return subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
         call()
-        yield f"ingest {' '.join(arguments).removesuffix(run)}", limit, seconds(call, times)
+        yield f"ingest {' '.join(arguments).removesuffix(run)}".strip(), limit, seconds(call, times)
 
 
 def main() -> None:

@@ -36,10 +36,11 @@ async def started(_: st.App) -> AsyncIterator[None]:
 
 
 def send_at_once() -> None:
-    """Lets the server's sockets send small packets without waiting for an answer to the last one.
+    """Lets the server send a small packet before the browser has confirmed the last one.
 
-    A browser answers after 40 ms, and a page needs a hundred small files. The connections that a
-    listening socket accepts inherit TCP_NODELAY, which Streamlit does not set.
+    A browser confirms after 40 ms, and a page needs a hundred small files. asyncio sets TCP_NODELAY
+    on the connections of a socket that was made for TCP by name, which Streamlit's is not. By now
+    Streamlit listens, keeps the socket to itself, and its connections inherit the option.
     """
     for each in gc.get_objects():
         if type(each) is socket.socket and each.fileno() >= 0:

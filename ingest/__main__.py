@@ -1,5 +1,5 @@
 """`python -m ingest`."""
 
-from ingest.cli.main import main
+from ingest.cli.main import command
 
-main()
+command()

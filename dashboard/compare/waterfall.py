@@ -1,7 +1,5 @@
 """From one wall time to the other: a bar for each part of the change, which add up to it."""
 
-from typing import Any
-
 import altair as alt
 import pandas as pd
 import streamlit as st

@@ -1,5 +1,6 @@
 """The schema browser: tables, views and macros with the comments they carry in the database."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -54,17 +55,25 @@ def browser() -> None:
         "Table macros": [name for name in others if name not in of_view],
     }
     with st.container(height=640, border=False, gap=None):
-        for heading, names in groups.items():
-            if names:
-                st.caption(heading)
-            for name in names:
-                with st.expander(
-                    name, key=f"schema_{name}", type="compact", on_change="rerun"
-                ) as entry:
-                    if entry.open:
-                        _entry(found[name], questions.get(name), of_view.get(name))
+        _list(groups, found, of_view)
         if not found:
             st.caption("No table, column or word like that; clear the search.")
+
+
+@st.fragment
+def _list(
+    groups: Mapping[str, list[str]], found: Mapping[str, Any], of_view: Mapping[str, pd.DataFrame]
+) -> None:
+    """A line for each relation. What is in it is drawn once it is open: all of it takes 0.8 s."""
+    questions = ingest.start_here()
+    for heading, names in groups.items():
+        if names:
+            st.caption(heading)
+        for name in names:
+            key = f"schema_{name}"
+            with st.expander(name, key=key, type="compact", on_change="rerun") as entry:
+                if entry.open:
+                    _entry(found[name], questions.get(name), of_view.get(name))
 
 
 def _entry(relation: Any, question: str | None, columns: pd.DataFrame | None) -> None:

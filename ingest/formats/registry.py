@@ -11,8 +11,6 @@ from ingest.formats.snapshot.recognition import is_snapshot
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging
 
-Load = Callable[[Source, Staging, Progress], None]
-
 
 @dataclass(frozen=True)
 class Format:
@@ -33,7 +31,7 @@ class Format:
     encoding: str
     suffix: str
     recognise: Callable[[bytes], bool]
-    load: Load
+    load: Callable[[Source, Staging, Progress], None]
     has_events: bool = False
 
 

@@ -1,7 +1,7 @@
 """From the staged tables to the tables of a run: the SQL files, in the order they are to run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import cache
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import duckdb
 from ingest import sql
 from ingest.pipeline.nesting import nest
 from ingest.pipeline.replay import replay
+from ingest.pipeline.statements import Statements
 
 Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
 
@@ -18,12 +19,17 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay}
 
 
-def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
     """Creates the staged tables, for the readers of files to fill, and the scalar macros."""
-    for node in sql.nodes("scratch"):
-        file = sql.files()[node.name]
-        if file.kind in ("staged", "macros"):
-            connection.execute(file.statement)
+
+    def create(cursor: duckdb.DuckDBPyConnection, kind: str) -> None:
+        for node in sql.nodes("scratch"):
+            if sql.files()[node.name].kind == kind:
+                cursor.execute(sql.files()[node.name].statement)
+
+    with Statements(connection, workers) as statements:
+        for created in [statements.submit(create, kind) for kind in ("macros", "staged")]:
+            created.result()
 
 
 def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
@@ -43,7 +49,7 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     missing: dict[str, sql.Node] = {}
     waiting = list(_tasks())
     running: dict[Future[set[str]], _Task] = {}
-    with ThreadPoolExecutor(workers) as pool:
+    with Statements(connection, workers) as statements:
         while waiting or running:
             while len(running) < workers and (task := _next(waiting, known)):
                 waiting.remove(task)
@@ -54,7 +60,9 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
                     continue
                 for name in missing.keys() & task.reads:
                     connection.execute(missing.pop(name).ddl)
-                running[pool.submit(_create, connection.cursor(), task)] = task
+                running[statements.submit(_create, task)] = task
+            if waiting and not running:
+                raise sql.OrderError(f"{waiting[0].nodes[0].name} reads what is not there")
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 known |= running.pop(done).names
                 empty |= done.result()

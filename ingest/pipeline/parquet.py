@@ -1,13 +1,13 @@
 """Writing a run's tables from the scratch database to Parquet."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from ingest import sql
+from ingest.pipeline.statements import Statements
 
 FORMAT = "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
 ORDER = {
@@ -22,31 +22,31 @@ READ_ROWS = 1 << 16
 def write_tables(
     connection: duckdb.DuckDBPyConnection,
     directory: Path,
-    empty: frozenset[str] = frozenset(),
-    index_row: Path | None = None,
-    workers: int = 1,
+    empty: frozenset[str],
+    index_row: Path | None,
+    workers: int,
 ) -> None:
     """Writes `<table>.parquet` into `directory` for each table but those in `empty`.
 
     The run's row of the index, with an empty `run_id`, goes to file `index_row`. So many `workers`
     write at the same time.
     """
-    with ThreadPoolExecutor(workers) as pool:
+    # Events join what is known of them: the narrow side is written on the right, to be held in
+    # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
+    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
+    with Statements(connection, workers) as statements:
         writing = [
-            pool.submit(_write, connection.cursor(), table.name, directory)
+            statements.submit(_write, table.name, directory)
             for table in sql.tables()
             if table.name not in empty
         ]
         if index_row:
-            writing.append(pool.submit(_write_index_row, connection.cursor(), empty, index_row))
+            writing.append(statements.submit(_write_index_row, empty, index_row))
         for written in writing:
             written.result()
 
 
 def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -> None:
-    # Events join what is known of them: the narrow side is written on the right, to be held in
-    # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
-    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     source = f"FROM {table}"
     if table == "events":
         slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()

@@ -77,6 +77,7 @@ def write_run(
     scratch = directory.with_name(directory.name + ".scratch")
     is_small = run.bytes <= SMALL_BYTES
     database = ":memory:" if is_small else str(scratch)
+    workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
     config: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
         "preserve_insertion_order": False,
@@ -86,7 +87,7 @@ def write_run(
         config["threads"] = threads
     with duckdb.connect(database, config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
-        prepare(connection)
+        prepare(connection, workers)
         _stage(Staging(connection), run, progress)
         if options.redact_paths:
             redact_paths(connection)
@@ -99,7 +100,6 @@ def write_run(
             _fill_run(connection, run, options, added_at or utc_now())
             if not options.keep_metadata:
                 redact_secrets(connection)
-        workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
         empty = build(connection, workers)
         _read_warnings(connection, run.sources)
         write_tables(connection, directory, empty, index_row, workers)

@@ -11,7 +11,7 @@ A file holds one object, named after the file. The order in which the objects ar
 derived from what they read (`order.py`); nobody keeps a list.
 """
 
-from ingest.sql.inline import indexed_rows, read_by_index
+from ingest.sql.inline import indexed_rows, no_rows, read_by_index
 from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
@@ -32,7 +32,7 @@ from ingest.sql.order import Node, OrderError, in_order, nodes
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
-from ingest.sql.versions import digest, logic_version, no_rows, schema_version, table_columns
+from ingest.sql.versions import digest, logic_version, schema_version, table_columns
 
 __all__ = [
     "TOPICS",

@@ -6,6 +6,7 @@ from functools import cache
 from ingest.sql.literals import literal
 from ingest.sql.loader import SqlFile, files, indexed
 from ingest.sql.order import nodes
+from ingest.sql.versions import table_columns
 
 
 @cache
@@ -39,6 +40,13 @@ def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
     )
     columns = ", ".join(f"{file.name}.rows AS {file.name}" for file in indexed())
     return f"WITH\n{asked}{defined}\nSELECT asked.run_id, {columns}\nFROM asked{lists}"
+
+
+def no_rows(table: str) -> str:
+    """The query for no rows of a table, with the types of its columns, `run_id` among them."""
+    columns = table_columns()[table].items()
+    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns)
+    return f"SELECT NULL::VARCHAR AS run_id, {nulls} WHERE false"
 
 
 def _body(file: SqlFile) -> str:

@@ -26,13 +26,6 @@ def table_columns() -> dict[str, dict[str, str]]:
     return {node.name: dict(node.columns) for node in nodes("scratch") if node.name in stored}
 
 
-def no_rows(table: str) -> str:
-    """The query for no rows of a table, with the types of its columns."""
-    columns = table_columns()[table].items()
-    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns)
-    return f"SELECT NULL::VARCHAR AS run_id, {nulls} WHERE false"
-
-
 @cache
 def schema_version() -> str:
     """Runs of the same version have the same tables with the same columns."""

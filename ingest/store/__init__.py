@@ -8,7 +8,7 @@ faults.py      what is wrong with a run
 tables.py      the tables of runs, whichever version wrote them
 catalog.py     the views over them, in a connection or in the store's catalog file
 index.py       one file with what is asked of all runs; indexing.py writes it
-template.py    an empty store, to copy new ones from
+template.py    an empty store's tables and catalog, to copy new ones from
 workers.py     add_all: adding several runs in processes
 
 Other rooms import these modules, and nothing is exported here: a process that needs one of them

@@ -38,10 +38,8 @@ def write_index(
         and known[run_id].is_of(place)
     }
     entries |= kept
+    unknown = [place for run_id, place in found.items() if run_id not in entries]
     with duckdb.connect() as connection:
-        for macro in sql.read_by_index():
-            if macro.kind == "macros":
-                connection.execute(macro.statement)
         parts = [
             f"SELECT {sql.literal(run_id)} AS run_id, * EXCLUDE (run_id) FROM {sql.literal(file)}"
             for run_id, file in new.items()
@@ -52,8 +50,10 @@ def write_index(
                 f"SELECT run_id, {names} FROM {sql.literal(store / INDEX)} "
                 f"WHERE run_id IN ({', '.join(map(sql.literal, kept))})"
             )
+        if unknown or not parts:
+            _create_macros(connection)
         reader = _Reader(connection, store, target, suspects)
-        for version, places in _by_version(found[i] for i in found if i not in entries).items():
+        for version, places in _by_version(unknown).items():
             entries |= reader.read(version, places)
         parts += [f"FROM {sql.literal(file)}" for file in reader.files]
         state = ", ".join(
@@ -132,6 +132,13 @@ class _Reader:
         query = sql.indexed_rows([place.run_id for place in places], rows)
         self._connection.execute(f"COPY ({query}) TO {sql.literal(file)} (FORMAT parquet)")
         self.files.append(file)
+
+
+def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates the scalar macros that the query for the indexed rows takes."""
+    for file in sql.read_by_index():
+        if file.kind == "macros":
+            connection.execute(file.statement)
 
 
 def _entry(place: Place, fault: Fault | None) -> Entry:

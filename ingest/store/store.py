@@ -5,8 +5,8 @@
     <store>/catalog.duckdb     derived: the views
     <store>/schema             which views the catalog has
 
-A run is written beside the others and appears by one rename; it goes by one rename too. The derived
-files follow, and whoever opens the store next brings them up to date.
+A run is written beside the others and appears by one rename; it goes by one rename too. The index
+follows, and whoever opens the store next brings it up to date; who adds or reads runs, the catalog.
 """
 
 import os
@@ -83,7 +83,7 @@ class Store:
         self.refresh()
 
     def refresh(self, suspects: Container[str] = ()) -> None:
-        """Reads which runs there are, and brings what is derived of them up to date.
+        """Reads which runs there are, and brings the index of them up to date.
 
         All files of the runs `suspects` are read, to see whether they are intact. Where nothing can
         be written, the runs are read without what is derived.
@@ -207,7 +207,7 @@ class Store:
 
     def write_catalog(self) -> None:
         """Writes the file with the views anew, where the store can be written."""
-        with suppress(StoreError), self.workplace() as place:
+        with suppress(StoreError, OSError, duckdb.Error), self.workplace() as place:
             write_catalog(place / CATALOG, self.catalog)
             (place / STAMP).write_text(self.catalog.digest())
             sync(place)
@@ -218,6 +218,8 @@ class Store:
 
     def ensure_catalog(self) -> None:
         """Writes the file with the views where it is not that of the runs as they are."""
+        if not self.has_catalog:  # another process may have written it since
+            self.has_catalog = self._stamp() == self.catalog.digest()
         if not self.has_catalog and self.catalog.is_indexed:
             self.write_catalog()
 
@@ -326,12 +328,13 @@ class Store:
                         sync_names(empty.parent)
                     if not exists and not places(self.path):
                         os.replace(place / INDEX, self.path / INDEX)
-        except (OSError, StoreError) as error:
+        except (OSError, duckdb.Error, StoreError) as error:
             if exists:  # it can be read without
                 return
             if isinstance(error, StoreError):
                 raise
-            raise StoreError(f"{self.path}: cannot create a store: {error.strerror}") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise StoreError(f"{self.path}: cannot create a store: {why}") from error
 
     def _stamp(self) -> str:
         with suppress(OSError):

@@ -41,7 +41,7 @@ def write_catalog(target: Path, catalog: Catalog) -> None:
 
 def copy_empty(tables: Path, index: Path) -> None:
     """Makes the directory `tables` with a file for each table, and an index, without rows."""
-    with _kept("tables", _write_tables) as kept:
+    with _kept("tables", _write_empty_tables) as kept:
         tables.mkdir()
         for file in (kept / EMPTY).iterdir():
             shutil.copyfile(file, tables / file.name)
@@ -58,28 +58,28 @@ def _kept(what: str, write: Callable[[Path], None]) -> Iterator[Path]:
             os.utime(kept)
         yield kept
         return
-    with TemporaryDirectory(prefix=".new-", dir=_usable(cache)) as directory:
+    with TemporaryDirectory(prefix="tracehouse-") as directory:
         made = Path(directory) / what
         made.mkdir()
         write(made)
         (made / FILES).write_text(json.dumps(_sizes(made)), encoding="utf-8")
-        if not _is_whole(kept):  # which another process may have made meanwhile
-            shutil.rmtree(kept, ignore_errors=True)
-        with suppress(OSError):  # it has, or there is no cache
-            made.rename(kept)
-        yield made if made.is_dir() else kept
+        with suppress(OSError):  # no home, or a full one
+            _keep(made, kept)
+        yield made
 
 
-def _usable(cache: Path) -> Path | None:
-    """The cache, cleared of what is not used any more; None where it cannot be written."""
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        for path in cache.iterdir():
-            if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
-                shutil.rmtree(path, ignore_errors=True)
-    except OSError:  # no home, or another process has cleared it
-        return None
-    return cache if os.access(cache, os.W_OK) else None
+def _keep(made: Path, kept: Path) -> None:
+    """Copies a directory into the cache, as a whole, and clears what is not used any more."""
+    cache = kept.parent
+    cache.mkdir(parents=True, exist_ok=True)
+    for path in cache.iterdir():
+        if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
+            shutil.rmtree(path, ignore_errors=True)
+    with TemporaryDirectory(prefix=".new-", dir=cache) as directory:
+        shutil.copytree(made, Path(directory) / "new")
+        with suppress(FileNotFoundError):
+            kept.rename(Path(directory) / "damaged")
+        (Path(directory) / "new").rename(kept)
 
 
 @cache
@@ -105,7 +105,7 @@ def _empty_catalog() -> Catalog:
     return Catalog(Path(), {sql.schema_version(): sql.table_columns()})
 
 
-def _write_tables(directory: Path) -> None:
+def _write_empty_tables(directory: Path) -> None:
     (directory / EMPTY).mkdir()
     with duckdb.connect() as connection:
         for node in sql.nodes("scratch"):

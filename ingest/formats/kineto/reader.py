@@ -17,6 +17,7 @@ import pyarrow as pa
 from ingest.errors import ProfileError
 from ingest.formats.io import METADATA_LIMIT, Content, TrailingBytesError, blocks
 from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
+from ingest.formats.kineto import recognition
 from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
@@ -24,7 +25,7 @@ from ingest.formats.source import SourceWarning
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
-PHASE = re.compile(r'"ph"\s*:\s*"')
+PHASE = re.compile(recognition.PHASE.pattern.decode())
 
 
 class KinetoTrace:

@@ -21,6 +21,9 @@ import ingest
 from ingest import sql
 from ingest.store import upkeep
 
+sys.path.append(str(Path(__file__).parents[3]))
+from tests.stores import is_at_rest
+
 STEPS = {
     "fcntl.flock",
     "os.listdir",
@@ -30,7 +33,6 @@ STEPS = {
     "os.rmdir",
     "os.scandir",
 }
-ENTRIES = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}
 
 what, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 step, stride = map(int, sys.argv[4:] or (1, 1))
@@ -71,7 +73,7 @@ def check_there() -> None:
 
 
 def check_clean() -> None:
-    assert {entry.name for entry in path.iterdir()} == ENTRIES, list(path.iterdir())
+    assert is_at_rest(path), list(path.iterdir())
 
 
 def forked(action: Callable[[], None], kill_at: int = 0) -> int:

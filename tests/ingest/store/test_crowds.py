@@ -14,6 +14,7 @@ import pytest
 import ingest
 from ingest.errors import StoreError
 from ingest.store.retry import retry_if_removed
+from tests.stores import is_at_rest
 
 pytestmark = pytest.mark.slow  # many processes at a time
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
@@ -67,8 +68,7 @@ def test_a_store_opened_first_by_many_is_made_once_and_has_their_runs(
     ]
     durations = ingest.connect(store).sql("SELECT dur_ns FROM events ORDER BY ALL").fetchall()
     assert durations == [(1000 * (number + 1),) for number in range(10)]
-    known = {".lock", "catalog.duckdb", "index.parquet", "runs", "schema"}
-    assert {entry.name for entry in store.iterdir()} == known
+    assert is_at_rest(store)
 
 
 def test_readers_see_whole_runs_while_others_come_and_go(

@@ -1,0 +1,51 @@
+"""Running statements on a scratch database: one at a time, or several."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Concatenate, ParamSpec, TypeVar
+
+import duckdb
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Work = Callable[Concatenate[duckdb.DuckDBPyConnection, P], T]
+
+
+class Statements:
+    """Runs work on a database, as many pieces at a time as there are `workers`.
+
+    One worker works in the caller's thread, where DuckDB heeds Ctrl-C. Several have a connection
+    each. An exception in the `with` block ends what is running, and what waits is not begun.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, workers: int) -> None:
+        self.workers = workers
+        self._connection = connection
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._pool = ThreadPoolExecutor(workers)
+
+    def submit(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Does `work` with a connection and the arguments; with one worker, at once."""
+        if self.workers == 1:
+            done: Future[T] = Future()
+            done.set_result(work(self._connection, *args, **kwargs))
+            return done
+        cursor = self._connection.cursor()
+        self._cursors.append(cursor)
+        return self._pool.submit(work, cursor, *args, **kwargs)
+
+    def __enter__(self) -> "Statements":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for cursor in self._cursors:
+                cursor.interrupt()
+        self._pool.shutdown()

@@ -43,9 +43,11 @@ docs: $(VENV)/.test
 	$(BIN)/python -m ingest.sql
 	$(BIN)/python -m docs.generate $(SAMPLES)
 
+# Compiled, as commands do not keep what they compile where PYTHONDONTWRITEBYTECODE is set.
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt -e '.[capture]'
+	$(BIN)/python -m compileall -q ingest capture dashboard
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.capture

@@ -9,6 +9,7 @@ each figure beside the limit that we set, and judges nothing: figures depend on 
 import argparse
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,6 @@ sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` fin
 import ingest  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
 
-PORT = 8599
 SHOWN = "two_rank"  # the run that is looked at
 CHROMIUMS = ("chromium-headless-shell", "chromium")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
@@ -67,7 +67,10 @@ Measured = tuple[str, list[float]]  # what, seconds
 @contextmanager
 def served(script: Path, *arguments: str) -> Iterator[str]:
     """A Streamlit script; gives its address as soon as that answers."""
-    options = ["--server.headless=true", f"--server.port={PORT}", "--server.fileWatcherType=none"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), *options, "--", *arguments],
         cwd=script.parent,
@@ -75,18 +78,24 @@ def served(script: Path, *arguments: str) -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    address = f"http://127.0.0.1:{PORT}"
+    address = f"http://127.0.0.1:{port}"
     try:
-        while process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                    break
-            except OSError:
-                time.sleep(0.02)
+        while not _answers(f"{address}/_stcore/health"):
+            if process.poll() is not None:
+                raise SystemExit(f"{script}: the server ended with {process.returncode}")
+            time.sleep(0.02)
         yield address
     finally:
         process.terminate()
         process.wait()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2):
+            return True
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -50,7 +50,8 @@ def add_all(
     try:
         yield from in_processes(paths, add, jobs, progress)
     finally:
-        store.sweep()
+        with deferred():  # an impatient user may interrupt twice
+            store.sweep()
 
 
 def rebuild_all(
@@ -71,7 +72,8 @@ def rebuild_all(
         yield from in_processes(run_ids, build, jobs, progress)
         store.drop_unused_versions()
     finally:
-        store.sweep()
+        with deferred():
+            store.sweep()
 
 
 def in_processes(
@@ -106,8 +108,9 @@ def in_processes(
                 workers.remove(worker)
                 yield worker.item, heard
     finally:
-        for worker in workers:
-            worker.end()
+        with deferred():
+            for worker in workers:
+                worker.end()
 
 
 class _Worker(Generic[Item, Outcome]):

@@ -22,6 +22,7 @@ from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
 
+FIRST_LOOK = 16 << 10  # bytes behind a `]`, which mostly tell that it is within an event
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
@@ -94,11 +95,18 @@ class KinetoTrace:
 
         Amid damage only metadata that is whole tells that from a `]` inside an event.
         """
-        after = _text(content.read(place + 1, METADATA_LIMIT))
-        keys = leading_keys(after) if self._head else Keys({}, True, after)
+        if amid_damage:
+            keys = self._keys_after(content, place, FIRST_LOOK)
+            if keys.complete and keys.rest.strip(BLANK):  # the list ends within an event
+                return False
+        keys = self._keys_after(content, place, METADATA_LIMIT)
         if amid_damage:
             return keys.complete and not keys.rest.strip(BLANK)
         return not PHASE.search(keys.rest)
+
+    def _keys_after(self, content: Content, place: int, limit: int) -> Keys:
+        after = _text(content.read(place + 1, limit))
+        return leading_keys(after) if self._head else Keys({}, True, after)
 
     def finish(self, content: Content, array_end: int | None, lost: int) -> None:
         """Reads the metadata around the array, whose `]` is at `array_end`.

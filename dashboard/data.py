@@ -73,6 +73,11 @@ def faults() -> list[str]:
     return ingest.fault_lines(_store(str(path())).faults())
 
 
+def is_left_out(run: str) -> bool:
+    """Whether a run is in the store and cannot be read."""
+    return run in _store(str(path())).faults()
+
+
 def rows(query: Query) -> pd.DataFrame:
     """The rows of a query, from the cache while the store is as it was."""
     state = str(st.session_state["store_state"])

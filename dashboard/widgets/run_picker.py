@@ -76,6 +76,8 @@ def remember(key: str, value: str | None) -> None:
 def say_unknown() -> None:
     """A warning about runs that the URL names and the store does not hold."""
     for run in st.session_state.get("unknown_runs", []):
+        if data.is_left_out(run):  # which each page says already
+            continue
         st.warning(
             f"There is no run **{formatting.literal(formatting.clipped(run, 120))}** in this "
             "store: it was removed, or the link is of another store.",

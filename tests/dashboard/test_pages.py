@@ -114,6 +114,20 @@ def test_names_that_mean_harm_are_shown_as_they_are(app, traces):
     assert len(tagged.dataframe[0].value) == 1
 
 
+def test_a_run_whose_files_are_damaged_is_left_out_and_said_to_be(app, store, samples):
+    damaged = store.add(samples / "traces" / "alexnet_cuda_sync.json.gz").run_id
+    other = store.add(samples / "traces" / "cpu_only.json.gz").run_id
+    (store.run_path(damaged) / "kernels.parquet").unlink()
+    page = app(store.path, "operators", run=damaged)
+    assert [warning.value for warning in page.warning] == [
+        f"run {damaged} is left out: kernels.parquet is missing; see `ingest check --repair`"
+    ]
+    assert "Pick a run" in texts(page)
+    page = app(store.path, "operators", run=other)
+    assert "kernels.parquet is missing" in texts(page)
+    assert "Pick a run" not in texts(page)
+
+
 def test_a_store_that_went_away_is_named(app, traces):
     traces.add([{"ph": "X", "cat": "cpu_op", "name": "aten::a", "ts": 1, "dur": 1, "pid": 1}])
     pages = [app(traces.store.path, page) for page in ("runs", "operators", "bubbles", "sql")]

@@ -40,13 +40,13 @@ def page() -> None:
         _nothing(bool(where))
         return
     frame = chart.with_series(frame)
+    _versions(frame)
     _answer(frame, metrics)
     at = st.query_params.get(AT)
     if at in set(frame["run_id"]):
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _charts(_latest(frame), metrics, at)
-    _versions(frame)
     _unsteady(frame)
     with st.container(horizontal=True):
         show_sql.show(query)

@@ -43,7 +43,7 @@ docs: $(VENV)/.test
 	$(BIN)/python -m ingest.sql
 	$(BIN)/python -m docs.generate $(SAMPLES)
 
-# Compiled, as commands do not keep what they compile where PYTHONDONTWRITEBYTECODE is set.
+# With PYTHONDONTWRITEBYTECODE set, commands would compile the modules at each start.
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt -e '.[capture]'

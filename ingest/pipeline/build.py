@@ -62,7 +62,9 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
                     connection.execute(missing.pop(name).ddl)
                 running[statements.submit(_create, task)] = task
             if waiting and not running:
-                raise sql.OrderError(f"{waiting[0].nodes[0].name} reads what is not there")
+                raise sql.OrderError(
+                    f"{waiting[0].nodes[0].name} reads a relation that nothing creates"
+                )
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 known |= running.pop(done).names
                 empty |= done.result()
@@ -82,7 +84,7 @@ class _Task(NamedTuple):
 
 @cache
 def _tasks() -> tuple[_Task, ...]:
-    """All tasks, in the order in which one worker does them."""
+    """All tasks. A single worker does them in this order."""
     nodes = {node.name: node for node in sql.nodes("scratch")}
 
     def relations(node: sql.Node) -> set[str]:
@@ -100,7 +102,7 @@ def _tasks() -> tuple[_Task, ...]:
 
 
 def _next(waiting: Sequence[_Task], known: set[str]) -> _Task | None:
-    """The first task of which all that it reads is there."""
+    """The first task whose inputs all exist."""
     return next((task for task in waiting if task.reads <= known), None)
 
 

@@ -16,7 +16,7 @@ class Statements:
     """Runs work on a database, as many pieces at a time as there are `workers`.
 
     One worker works in the caller's thread, where DuckDB heeds Ctrl-C. Several have a connection
-    each. An exception in the `with` block ends what is running, and what waits is not begun.
+    each. An exception in the `with` block interrupts running work and cancels waiting work.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, workers: int) -> None:

@@ -6,7 +6,7 @@
     <store>/schema             which views the catalog has
 
 A run is written beside the others and appears by one rename; it goes by one rename too. The index
-follows, and whoever opens the store next brings it up to date; who adds or reads runs, the catalog.
+follows: opening the store brings it up to date. Adding or reading runs does so for the catalog.
 """
 
 import os
@@ -225,7 +225,7 @@ class Store:
 
     @contextmanager
     def _writing_catalog(self) -> Iterator[None]:
-        """Meanwhile the catalog is written, if need be: to define all views takes 0.5 s."""
+        """Writes a missing catalog in a thread meanwhile: defining all views can take 0.5 s."""
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(self.ensure_catalog)
             yield

@@ -17,6 +17,7 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 # Steps in Python, by the name that `Filled by:` in a SQL file's header gives them. Each gets the
 # relations that it reads and the tables that it fills.
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay}
+FEW = 10_000  # staged rows: to look for the best order of joins takes longer than any order
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
@@ -44,6 +45,8 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     """
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
+    if sum(rows.values()) <= FEW:
+        connection.execute("SET disabled_optimizers = 'join_order'")
     empty = {name for name in staged if not rows[name]}
     known = set(staged)
     missing: dict[str, sql.Node] = {}

@@ -35,13 +35,14 @@ def write_tables(
     # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     with Statements(connection, workers) as statements:
-        writing = [
+        writing = []
+        if index_row:  # it takes longest
+            writing.append(statements.submit(_write_index_row, empty, index_row))
+        writing += [
             statements.submit(_write, table.name, directory)
             for table in sql.tables()
             if table.name not in empty
         ]
-        if index_row:
-            writing.append(statements.submit(_write_index_row, empty, index_row))
         for written in writing:
             written.result()
 

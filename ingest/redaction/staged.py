@@ -83,10 +83,10 @@ def redact_secrets(connection: duckdb.DuckDBPyConnection) -> None:
 def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
     """The staged tables that hold text."""
     tables = []
+    columns = {node.name: node.columns for node in sql.nodes("scratch")}
     staged = [file.name for file in sql.of_kind("staged")]
     for table, rows in connection.execute(sql.row_counts(staged)).fetchall():
-        columns = connection.execute(f"FROM {table} LIMIT 0").description if rows else None
-        kinds = {name: str(kind) for name, kind, *_ in columns or []}
+        kinds = columns[table] if rows else {}
         plain = [column for column, kind in kinds.items() if kind == "VARCHAR"]
         nested = {
             column: kind

@@ -1,7 +1,5 @@
 """Reading while others write."""
 
-import errno
-import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,22 +7,22 @@ from typing import TypeVar
 import duckdb
 
 ATTEMPTS = 10
-GONE = (os.strerror(errno.ENOENT), os.strerror(errno.ESTALE))
 
 T = TypeVar("T")
 
 
 def retry_if_removed(ask: Callable[[], T]) -> T:
-    """What `ask` reads of a store; it is asked again where a file has just gone.
+    """What `ask` reads of a store; it is asked again where a file has just gone or changed.
 
-    DuckDB first lists a table's files and then opens them: a run that is removed in between fails
-    the query, and is not listed the next time.
+    DuckDB opens a file more than once, to plan a query and to run it. In between, a run can be
+    removed, and the index replaced; the next time, all files are of one moment.
     """
     for attempt in range(ATTEMPTS - 1):
         try:
             return ask()
-        except duckdb.IOException as error:
-            if not any(reason in str(error) for reason in GONE):
+        except duckdb.Error as error:
+            # What does not fit its own metadata is an error of no class of DuckDB's.
+            if not isinstance(error, duckdb.IOException) and type(error) is not duckdb.Error:
                 raise
             time.sleep(0.01 * attempt)
     return ask()

@@ -17,7 +17,7 @@ PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --di
 .PHONY: demo check test lint docs clean
 
 demo: $(VENV)/.capture
-	@test -f $(DEMO)/flux-tiny/run.json || $(BIN)/capture flux --tiny --out $(DEMO)/flux-tiny
+	@test -f $(DEMO)/flux-tiny/run.json || $(BIN)/capture flux --tiny --profile-with-stack --out $(DEMO)/flux-tiny
 	@$(BIN)/ingest add $(DEMO)/flux-tiny
 	@$(BIN)/ingest top flux-tiny --limit 10
 	@if [ -z "$(NO_SERVE)" ]; then \

@@ -1,17 +1,21 @@
 """Record profiles of models: directories of profiler output that `ingest add` reads.
 
 For scripts: `Profiler`, `profile_function`, `MemoryTracker`, and the `--profile…` flags with
-`add_profiler_arguments` and `create_profiler_from_args`. `capture.cli` is the command line over
-`capture.record`, which profiles one call of a diffusers pipeline, and `capture.script`, which
-profiles any script. Torch is imported when it is used.
+`add_profiler_arguments` and `create_profiler_from_args`. Torch is imported when it is used.
+
+    cli/         the command line
+    scripts/     `capture run`: any program, unmodified
+    pipelines/   one call of a diffusers pipeline, and the pipelines that can be built
+    recording/   the profiler
+    output/      the run directory and its `run.json`
 """
 
-from capture.arguments import add_profiler_arguments, create_profiler_from_args
-from capture.cache_dit import ProfilerContext
 from capture.errors import CaptureError, CaptureWarning
-from capture.functions import profile_function
-from capture.memory import MemoryTracker
-from capture.profiler import Profiler
+from capture.recording.arguments import add_profiler_arguments, create_profiler_from_args
+from capture.recording.cache_dit import ProfilerContext
+from capture.recording.functions import profile_function
+from capture.recording.memory import MemoryTracker
+from capture.recording.profiler import Profiler
 
 __all__ = [
     "CaptureError",

@@ -1,5 +1,5 @@
 """`python -m capture`: the same as the console script `capture`."""
 
-from capture.cli import main
+from capture.cli.main import main
 
 main()

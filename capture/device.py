@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from capture.errors import capture_extra
 
@@ -57,6 +57,38 @@ def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
     yield
     synchronize(device)
     times_ns.append(time.perf_counter_ns() - start_ns)
+
+
+class Stopwatch:
+    """Times pieces of work on `device` without waiting for it: by events on its stream."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._marks: list[tuple[Any, Any]] = []
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Times the body."""
+        began = self._mark()
+        yield
+        self._marks.append((began, self._mark()))
+
+    def times_ns(self) -> list[int]:
+        """The time of each body so far, ns; waits for the device."""
+        synchronize(self._device)
+        if self._device.type == "cpu":
+            return [ended - began for began, ended in self._marks]
+        return [round(began.elapsed_time(ended) * 1e6) for began, ended in self._marks]
+
+    def _mark(self) -> Any:
+        """The time, or an event that the device reaches."""
+        if self._device.type == "cpu":
+            return time.perf_counter_ns()
+        import torch
+
+        event = torch.Event(self._device, enable_timing=True)
+        event.record()
+        return event
 
 
 def synchronize(device: torch.device) -> None:

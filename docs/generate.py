@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from capture.run_json import KEYS
+from capture.output.run_json import KEYS
 from docs.dictionary import data_dictionary
 from docs.markdown import cell
 from docs.worked_questions import questions, store_of_questions
@@ -66,7 +66,7 @@ def sql_graph() -> str:
 
 
 def capture_page(text: str) -> str:
-    """`text` with the table at its end as `capture.run_json` has it."""
+    """`text` with the table at its end as `capture.output.run_json` has it."""
     rows = [f"| {key} | {cell(meaning)} |\n" for key, meaning in KEYS.items()]
     return text.partition(KEYS_HEAD)[0] + KEYS_HEAD + "".join(rows)
 

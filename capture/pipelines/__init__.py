@@ -1,1 +1,1 @@
-"""The pipelines that `capture` can build, one module a model family."""
+"""The commands that profile a diffusers pipeline, and the pipelines that they can build."""

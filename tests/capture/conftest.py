@@ -37,7 +37,7 @@ sys.meta_path.insert(0, Absent())
 socket.socket.connect = refuse
 """
 
-CAPTURE = "from capture.cli import main; main()"
+CAPTURE = "from capture.cli.main import main; main()"
 SERVER = "import runpy; runpy.run_module('tests.capture.server')"
 PATIENCE_S = 600
 
@@ -112,7 +112,8 @@ def capture_extra() -> None:
 def captured(capture_extra, run_loaded_capture, tmp_path_factory) -> Captured:
     """`capture flux --tiny` with a batch of two, and three steps, as there are without a word."""
     directory = tmp_path_factory.mktemp("capture") / "first light"
-    finished = run_loaded_capture("flux", "--tiny", "--out", str(directory), "--batch", "2")
+    command = ["flux", "--tiny", "--out", str(directory), "--batch", "2", "--profile-with-stack"]
+    finished = run_loaded_capture(*command)
     assert finished.returncode == 0, finished.stderr
     return Captured.read(directory, finished)
 

@@ -10,7 +10,7 @@ import sys
 
 import diffusers
 
-import capture.cli
+import capture.cli.main
 
 PIPELINES = ("FluxPipeline", "StableDiffusion3Pipeline", "StableDiffusionPipeline")
 
@@ -29,4 +29,4 @@ for pipeline in PIPELINES:
 out, err, *sys.argv[1:] = copies()
 for number, file in enumerate((os.devnull, out, err)):
     os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
-capture.cli.main()
+capture.cli.main.main()

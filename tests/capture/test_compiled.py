@@ -110,3 +110,65 @@ def test_a_script_that_asks_too_late_for_the_log_is_told(compiler, tmp_path):
     compilation = run["compilation"]
     assert sum(broken["count"] for broken in compilation["graph_breaks"]) >= 1
     assert compilation["compiled_in_measured_run"] >= 1
+
+
+MODEL = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(8, 8), torch.nn.Sequential(torch.nn.Linear(8, 8))
+    def forward(self, x):
+        return self.second(self.first(x))
+model = Model()
+aot = {"backend": "aot_eager"}
+"""
+REPORT = """
+from torch._dynamo.utils import counters, get_compilation_metrics
+print({key: dict(counters[key]) for key in ("frames", "stats", "graph_break", "unimplemented")})
+for did in get_compilation_metrics():
+    print(did.compile_id, did.co_name, did.guard_count, did.graph_op_count, did.recompile_reason)
+"""
+COMPILED = {
+    "module": "compiled = torch.compile(model, fullgraph=True, **aot)\n"
+    "for rows in (2, 2, 3, 3): compiled(torch.ones(rows, 8))",
+    "function": "compiled = torch.compile(lambda x: model(x).relu(), **aot)\n"
+    "for rows in (2, 2, 3, 3): compiled(torch.ones(rows, 8))",
+    "optimizer": "model.second.compile(**aot)\nadam = torch.optim.Adam(model.parameters())\n"
+    "step = torch.compile(lambda: adam.step(), **aot)\n"
+    "for _ in range(3): model(torch.ones(2, 8)).sum().backward(); step()",
+}
+
+
+@pytest.mark.parametrize(("program", "steps"), [("module", 4), ("function", 0), ("optimizer", 0)])
+def test_a_program_compiles_as_it_does_without_capture(program, steps, capture_extra, tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL + COMPILED[program] + REPORT)
+    environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "TORCH_LOGS": "guards"}
+    capture = ["-m", "capture", "run", "--profile-active", "2", "--out", "run", "--"]
+    plain, done = (
+        subprocess.run(
+            [sys.executable, *command, "mine.py"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        for command in ([], capture)
+    )
+
+    assert (plain.returncode, done.returncode) == (0, 0), done.stderr
+    assert done.stdout == plain.stdout
+    assert guards(done.stderr) == guards(plain.stderr)
+    run = Captured.read(tmp_path / "run").run
+    assert run["mode"] == "compiled"
+    assert len(run["profiled_step_times_ns"]) == max(steps - 1, 0)
+
+
+def guards(log: str) -> list[str]:
+    """The guards that torch logged, without addresses and times."""
+    found = re.findall(r"\[__guards\] (.*)", log)
+    assert found
+    return [re.sub(r"0x[0-9a-f]+|\d{9,}|[\d.]+ us", "…", line) for line in found]

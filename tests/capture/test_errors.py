@@ -3,7 +3,7 @@
 import pytest
 
 from capture.errors import CaptureError
-from capture.run_directory import appearing
+from capture.output.run_directory import appearing
 
 
 def assert_one_line(finished, *expected: str) -> None:
@@ -52,7 +52,7 @@ def test_options_that_mean_nothing_without_another_are_refused(run_capture, tmp_
 def test_a_missing_compiler_says_what_to_install(capture_extra, monkeypatch, tmp_path):
     from torch._inductor.cpp_builder import get_cpp_compiler
 
-    from capture.record import check_compiler
+    from capture.pipelines.record import check_compiler
 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)

@@ -15,7 +15,7 @@ def test_importing_capture_imports_nothing_heavy(run_python):
 
 
 def test_the_command_line_loads_no_store_and_no_torch(run_python):
-    loaded = run_python(LOADED, "capture.cli").stdout.split()
+    loaded = run_python(LOADED, "capture.cli.main").stdout.split()
 
     assert "argparse" in loaded
     assert not {"torch", "diffusers", "duckdb", "streamlit"} & set(loaded)

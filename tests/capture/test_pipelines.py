@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from capture import Profiler
-from capture.denoising import Inputs
 from capture.errors import CaptureError
-from capture.record import record
-from capture.run_json import KEYS
+from capture.output.run_json import KEYS
+from capture.pipelines.calls import Inputs
+from capture.pipelines.record import record
 from tests.capture.captured import Captured
 
 
@@ -121,7 +121,8 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
 def test_other_pipelines_have_their_steps_too(
     kind, pipeline, denoiser, run_loaded_capture, tmp_path
 ):
-    finished = run_loaded_capture(kind, "--tiny", "--steps", "2", "--out", str(tmp_path / kind))
+    out = ["--out", str(tmp_path / kind), "--profile-with-stack"]
+    finished = run_loaded_capture(kind, "--tiny", "--steps", "2", *out)
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / kind)
@@ -197,3 +198,47 @@ def test_a_size_that_the_pipeline_would_round_is_refused(capture_extra, tmp_path
         record(tiny_flux(), profiler, model="mine", inputs=Inputs(width=65))
 
     assert not (tmp_path / "run").exists()
+
+
+def test_a_call_is_timed_as_it_is_and_again(captured):
+    run = captured.run
+    assert len(run["wall_times_ns"]) == 3
+    assert run["wall_time_ns"] == sorted(run["wall_times_ns"])[1]
+    assert len(run["step_times_ns"]) == 3
+
+
+def test_an_unconditional_pipeline_has_no_prompt_and_no_size(run_loaded_capture, tmp_path):
+    from diffusers import DDPMPipeline, DDPMScheduler, UNet2DModel
+
+    unet = UNet2DModel(
+        sample_size=16,
+        block_out_channels=(8,),
+        norm_num_groups=4,
+        down_block_types=("DownBlock2D",),
+        up_block_types=("UpBlock2D",),
+    )
+    DDPMPipeline(unet, DDPMScheduler()).save_pretrained(tmp_path / "model")
+    out = ["--batch", "2", "--steps", "2", "--out", str(tmp_path / "run")]
+    finished = run_loaded_capture("diffusers", "--model", str(tmp_path / "model"), *out)
+
+    assert finished.returncode == 0, finished.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.run.keys() & {"prompt", "height", "width", "max_sequence_length"} == set()
+    assert "1024" not in json.dumps(captured.run["arguments"])
+    dims = [event["args"]["Input Dims"][0] for event in captured.named("aten::conv2d")]
+    assert {dim[0] for dim in dims} == {2}
+
+
+def test_a_pipeline_that_needs_an_image_says_so(run_loaded_capture, tmp_path):
+    from diffusers import StableDiffusionImg2ImgPipeline
+
+    from capture.pipelines.sd import tiny_sd
+
+    StableDiffusionImg2ImgPipeline(**tiny_sd().components).save_pretrained(tmp_path / "model")
+    out = ["--height", "64", "--width", "64", "--out", str(tmp_path / "run")]
+    finished = run_loaded_capture("diffusers", "--model", str(tmp_path / "model"), *out)
+
+    assert finished.returncode == 1
+    [line] = [line for line in finished.stderr.splitlines() if line.startswith("capture: ")]
+    assert "StableDiffusionImg2ImgPipeline takes an image" in line
+    assert "capture run" in line

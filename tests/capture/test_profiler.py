@@ -284,7 +284,7 @@ def test_one_profiler_at_a_time(work, tmp_path):
 
 
 def test_a_pipelines_steps_are_steps(tmp_path):
-    from capture.denoising import Inputs, generate
+    from capture.pipelines.calls import Inputs, generate
     from capture.pipelines.flux import tiny_flux
 
     pipeline = tiny_flux()
@@ -297,7 +297,7 @@ def test_a_pipelines_steps_are_steps(tmp_path):
 
 
 def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
-    from capture.denoising import Inputs, generate
+    from capture.pipelines.calls import Inputs, generate
     from capture.pipelines.flux import tiny_flux
 
     pipeline = tiny_flux()
@@ -322,7 +322,7 @@ def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
 
 
 def test_what_the_device_fails_at_late_is_the_runs_error(work, tmp_path, monkeypatch):
-    from capture import profiler as module
+    from capture.recording import profiler as module
 
     profiler = Profiler(output_dir=tmp_path, with_stack=False)
 
@@ -428,8 +428,8 @@ def test_peaks_of_memory_are_tracked(capsys):
 
 
 def test_a_trace_that_grows_too_large_is_said_while_it_can_be_changed(monkeypatch):
-    from capture import trace_size
-    from capture.schedule import Schedule
+    from capture.recording import trace_size
+    from capture.recording.schedule import Schedule
 
     held = iter(range(0, 100 << 30, 300 << 20))  # a step takes 300 MiB
     monkeypatch.setattr(trace_size, "rss_bytes", lambda: next(held))

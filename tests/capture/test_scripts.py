@@ -88,13 +88,94 @@ def test_any_script_is_profiled_as_it_is(tmp_path):
     done = run(*command, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"--token {token} --steps", str(tmp_path / "run")]
+    assert done.stdout.splitlines() == [f"--token {token} --steps"]
+    assert f"capture: {tmp_path / 'run'}" in done.stderr
     captured = Captured.read(tmp_path / "run")
     assert captured.steps == [f"ProfilerStep#{number}" for number in range(4)]  # the last one began
     assert captured.named("aten::linear")
     assert not captured.named("aten::cumsum")
     expected = ["mine.py", "--token", "[redacted]", "--steps"]
     assert captured.run["arguments"] == {"command": expected}
+    assert captured.run["steps_from"] == "optimizer"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--out", "run", "mine.py", "--its", "1"],
+        ["run", "--out", "run", "--", "python", "mine.py", "--its", "1"],
+        ["run", "--out", "run", "-m", "mine", "--its", "1"],
+        ["run", "--out", "run", "--", "python3", "-m", "mine", "--its", "1"],
+        ["mine.py", "--its", "1"],
+    ],
+    ids=" ".join,
+)
+def test_a_program_is_named_as_people_type_it(command, tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    done = run("-m", "capture", *command, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR="runs")
+
+    assert (done.returncode, done.stdout) == (0, "--its 1\n"), done.stderr
+    [trace] = tmp_path.glob("**/mine-rank0.trace.json.gz")
+    assert trace.parent in (tmp_path / "run", tmp_path / "runs" / "mine")
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        (["torchrun", "mine.py"], "no such file"),
+        (["python", "-O", "mine.py"], "python -O -m capture run"),
+        ([], "no script"),
+    ],
+)
+def test_what_cannot_be_run_says_what_to_type(command, word, tmp_path):
+    done = run("-m", "capture", "run", "--", *command, cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert word in done.stderr
+    assert "capture run" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_calls_of_a_model_in_a_loop_are_steps_of_a_schedule(tmp_path):
+    (tmp_path / "infer.py").write_text(
+        "import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
+        "for _ in range(6): model(torch.ones(2, 4))"
+    )
+    schedule = ["--profile-wait", "1", "--profile-warmup", "1", "--profile-active", "2"]
+    done = run(*("-m", "capture", "run", *schedule, "--out", "run", "--", "infer.py"), cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == ["ProfilerStep#2", "ProfilerStep#3"]
+    assert len(captured.named("aten::linear")) == 2
+    assert captured.run["steps_from"] == "calls"
+
+
+@pytest.mark.parametrize(("flags", "linears"), [([], 10), (["--from-start"], 20)])
+def test_a_recording_ends_by_itself_after_enough_steps(flags, linears, tmp_path):
+    (tmp_path / "infer.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(4, 4)\n"
+        "for _ in range(20): model(torch.ones(2, 4))\nprint('done')"
+    )
+    done = run("-m", "capture", "run", *flags, "--out", "run", "--", "infer.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert len(captured.named("aten::linear")) == linears
+    assert ("steps without a compilation" in done.stderr) == (not flags)
+    if not flags:
+        assert len(captured.run["profiled_step_times_ns"]) == 10
+        assert "steps       10 (calls)" in done.stderr
+
+
+def test_torch_is_not_imported_before_the_script_imports_it(tmp_path):
+    (tmp_path / "threads.py").write_text(
+        "import os, sys\nprint('torch' in sys.modules)\nos.environ['OMP_NUM_THREADS'] = '1'\n"
+        "import torch\nprint(torch.get_num_threads())\ntorch.nn.Linear(2, 2)(torch.ones(2))"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "threads.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "False\n1\n"), done.stderr
 
 
 def test_a_script_from_its_start_and_its_exit_code(tmp_path):
@@ -110,6 +191,31 @@ def test_a_script_from_its_start_and_its_exit_code(tmp_path):
     assert captured.run["error"] == "SystemExit: 7"
 
 
+def test_a_torch_without_the_function_that_is_watched_is_recorded_from_its_start(tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    run_it = "from capture.cli.main import main; main(['run', '--out', 'run', 'mine.py'])"
+    absent = "from capture.scripts import calls; calls.NAME = '_absent'; "
+    done = run("-c", absent + run_it, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+    assert "hides the calls of modules: everything is recorded" in done.stderr
+    assert Captured.read(tmp_path / "run").named("aten::cumsum")
+
+
+def test_a_traceback_starts_in_the_script(tmp_path):
+    (tmp_path / "fails.py").write_text(
+        "import torch\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
+        "def inner(): raise ValueError('mine')\ninner()\n"
+    )
+    plain = run("fails.py", cwd=tmp_path)
+    done = run("-m", "capture", "run", "--out", "run", "--", "fails.py", cwd=tmp_path)
+
+    assert plain.returncode == done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if "USDT" not in line]
+    assert plain.stderr.splitlines() == [x for x in lines if not x.startswith("capture: ")]
+    assert Captured.read(tmp_path / "run").run["error"] == "ValueError: mine"
+
+
 def test_a_script_without_a_module_says_why_there_is_nothing(tmp_path):
     (tmp_path / "plain.py").write_text("print('mine')")
     done = run("-m", "capture", "run", "--out", "run", "--", "plain.py", cwd=tmp_path)
@@ -119,14 +225,27 @@ def test_a_script_without_a_module_says_why_there_is_nothing(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_script_that_is_stopped_leaves_valid_files(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
     (tmp_path / "stops.py").write_text(
-        MODEL + "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+        MODEL + f"import os, time; sys.stdout.flush(); os.kill(os.getpid(), {number:d})\n"
+        "time.sleep(60)"
     )
     done = run("-m", "capture", "run", "--out", "run", "--", "stops.py", cwd=tmp_path)
 
-    assert done.returncode == 130
+    assert done.returncode == -number, done.stderr
     assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
+def test_a_handler_of_the_script_for_sigterm_is_its_own(tmp_path):
+    (tmp_path / "handles.py").write_text(
+        "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
+        + MODEL
+        + "os.kill(os.getpid(), signal.SIGTERM)\nprint('goes on')"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "handles.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\nmine\ngoes on\n")
 
 
 def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
@@ -141,6 +260,17 @@ def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
     assert "the main thread" in done.stderr.splitlines()[-1]
 
 
+def test_a_run_is_added_to_a_store_at_once(tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    done = run(
+        *("-m", "capture", "run", "--ingest", "store", "--out", "run", "--", "mine.py"),
+        cwd=tmp_path,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+    assert len(list(tmp_path.glob("store/runs/*/run_id=mine-*/ops.parquet"))) == 1
+
+
 def test_two_ranks_write_into_one_directory(tmp_path):
     (tmp_path / "ranks.py").write_text(RANKS)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py"]
@@ -153,3 +283,15 @@ def test_two_ranks_write_into_one_directory(tmp_path):
         assert names == traces | {"run.json", "rank0.json", "rank1.json"}
     captured = Captured.read(tmp_path / "both")
     assert (captured.run["rank"], captured.run["world_size"]) == (0, 2)
+
+
+def test_ranks_of_a_script_are_recorded_by_a_launcher(tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    capture = ["-m", "capture", "run", "--out", "both", "--", "mine.py"]
+    done = run(*launcher, *capture, cwd=tmp_path, OMP_NUM_THREADS="1")
+
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (tmp_path / "both").iterdir()}
+    traces = {f"mine-rank{rank}.trace.json.gz" for rank in (0, 1)}
+    assert names == traces | {"run.json", "rank0.json", "rank1.json"}

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from capture.device import device_name, driver
-from capture.redact import redact
+from capture.output.redact import redact
 
 if TYPE_CHECKING:
     import torch
@@ -47,13 +47,16 @@ KEYS = {
     "warmup": "calls before the measured ones",
     "warmup_batch": "images in a warm-up call",
     "warmup_times_ns": "each warm-up call, the first one first",
-    "wall_time_ns": "the same call without the profiler, from an idle device to an idle device",
-    "step_times_ns": "each step of that call, the device waited for after each",
+    "wall_time_ns": "the same call without the profiler, from an idle device to an idle one: "
+    "the median of `wall_times_ns`",
+    "wall_times_ns": "each time that this call was timed",
+    "step_times_ns": "each step of one call more, by events on the device's stream",
     "profiled_wall_time_ns": "the profiled run; beside wall_time_ns, the profiler's cost",
     "profiled_step_times_ns": "each step of the profiled run, on the host",
+    "steps_from": "what the steps of a program are: `optimizer`, `denoising`, `calls` of a module",
     "profiler": "what was recorded: activities, options, and the schedule over the steps",
     "memory": "peaks per device (allocated, reserved) and of the host (resident), bytes",
-    "compilation": "what torch.compile did (see `capture.compilation.summary`)",
+    "compilation": "what torch.compile did (see `capture.recording.compilation.summary`)",
     "error": "what ended the run, if something did",
     "missing": "what was asked for and could not be had, with the reason",
     "tags": "free labels of the run, text to text",

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from capture import compilation
-from capture.denoising import (
+from capture.device import Stopwatch, timed
+from capture.errors import CaptureError, capture_extra, warn
+from capture.pipelines.calls import (
     Inputs,
     denoiser,
-    denoising_steps,
     generate,
+    image_asked_for,
     known_inputs,
     labelled_stages,
 )
-from capture.device import timed
-from capture.errors import CaptureError, capture_extra, warn
-from capture.profiler import Profiler
+from capture.recording import compilation
+from capture.recording.denoising import denoising_steps
+from capture.recording.profiler import Profiler
 
 if TYPE_CHECKING:
+    import torch
     from diffusers import DiffusionPipeline
 
+TIMED_CALLS = 3
 NOT_TIMED = (
     "the first call with this batch compiles again; that was the profiled one, so there is no "
     "same call without the profiler"
@@ -74,7 +77,7 @@ def record(
 
     warmup_times_ns: list[int] = []
     for _ in range(warmup):
-        with timed(device, warmup_times_ns):
+        with image_asked_for(pipeline), timed(device, warmup_times_ns):
             generate(pipeline, warm)
 
     facts: dict[str, Any] = {
@@ -102,20 +105,21 @@ def record(
 
 
 def times_without_profiler(
-    pipeline: DiffusionPipeline, inputs: Inputs, device: Any
+    pipeline: DiffusionPipeline, inputs: Inputs, device: torch.device
 ) -> dict[str, Any]:
-    """Wall time of a call and of each of its denoising steps, ns."""
-    wall_time_ns: list[int] = []
-    step_times_ns: list[int] = []
-
-    @contextmanager
-    def step() -> Iterator[None]:
-        with timed(device, step_times_ns):
-            yield
-
-    with timed(device, wall_time_ns), denoising_steps(step):
+    """Times of calls as they are, ns, and of the denoising steps of one call more."""
+    calls_ns: list[int] = []
+    for _ in range(TIMED_CALLS):
+        with timed(device, calls_ns):
+            generate(pipeline, inputs)
+    steps = Stopwatch(device)
+    with denoising_steps(steps.timed):
         generate(pipeline, inputs)
-    return {"wall_time_ns": wall_time_ns[0], "step_times_ns": step_times_ns}
+    return {
+        "wall_time_ns": round(median(calls_ns)),
+        "wall_times_ns": calls_ns,
+        "step_times_ns": steps.times_ns(),
+    }
 
 
 def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile, device_type: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from capture.errors import capture_extra
-from capture.run_directory import appearing
+from capture.output.run_directory import appearing
 
 NO_DEVICE = "torch finds no CUDA or ROCm device, and only their allocators keep a history"
 NO_HOST_PEAK = "the system does not let a process restart the count of its peak"

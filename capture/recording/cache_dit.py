@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from capture.profiler import Profiler
+from capture.recording.profiler import Profiler
 
 
 class ProfilerContext(Profiler):
@@ -16,7 +16,7 @@ class ProfilerContext(Profiler):
         activities: Iterable[str] | None = None,
         output_dir: str | Path | None = None,
         profile_name: str | None = None,
-        with_stack: bool = True,
+        with_stack: bool = False,
         record_shapes: bool = True,
         **options: Any,
     ) -> None:

@@ -7,15 +7,15 @@ from argparse import BooleanOptionalAction
 from pathlib import Path
 from typing import Any
 
-from capture.activities import ACTIVITIES
-from capture.profiler import Profiler
+from capture.recording.activities import ACTIVITIES
+from capture.recording.profiler import Profiler
 
 DEFAULTS: dict[str, Any] = {
     "profile": False,
     "profile_name": None,
     "profile_dir": None,
     "profile_activities": None,
-    "profile_with_stack": True,
+    "profile_with_stack": False,
     "profile_record_shapes": True,
 }
 SCHEDULE = {"profile_wait": 0, "profile_warmup": 1, "profile_active": 3, "profile_repeat": 1}

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TextIO
 
-from capture import compilation
-from capture.compare import compare
+from capture.cli.options import parser
 from capture.errors import CaptureError, CaptureWarning
-from capture.options import parser
-from capture.pipeline import profile_pipeline
-from capture.script import profile_script
+from capture.pipelines.command import profile_pipeline
+from capture.pipelines.compare import compare
+from capture.recording import compilation
+from capture.scripts.command import profile_script
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,23 +23,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CaptureError as error:
         print(f"capture: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("capture: stopped", file=sys.stderr)
-        sys.exit(130)
 
 
 def run(given: list[str]) -> None:
-    """One command. What stands behind a `--` is a script's, not ours."""
+    """One command. What stands behind a `--` is a program's, not ours."""
+    if given and given[0].endswith(".py"):  # capture script.py
+        given = ["run", "--", *given]
     end = given.index("--") if "--" in given else len(given)
     asked = parser().parse_args(given[:end])
-    if asked.command == "compare":
-        compare(asked, given[1:])
-    elif asked.command == "run":
+    if asked.command == "run":
+        module = ["-m", *asked.module] if asked.module is not None else []
         with compilation.kept_log():
-            profile_script(asked, given[end + 1 :])
-    else:
-        with compilation.kept_log(fresh_cache=True) if asked.compile else nullcontext():
-            profile_pipeline(asked)
+            profile_script(asked, [*module, *asked.program, *given[end + 1 :]])
+        return
+    try:
+        if asked.command == "compare":
+            compare(asked, given[1:])
+        else:
+            with compilation.kept_log(fresh_cache=True) if asked.compile else nullcontext():
+                profile_pipeline(asked)
+    except KeyboardInterrupt:
+        print("capture: stopped", file=sys.stderr)
+        sys.exit(130)
 
 
 @contextmanager

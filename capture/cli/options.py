@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from capture.arguments import SCHEDULE, add_profiler_arguments
-from capture.denoising import Inputs
+from capture.pipelines.calls import Inputs
+from capture.recording.arguments import SCHEDULE, add_profiler_arguments
 
 COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 DTYPES = ("float32", "float16", "bfloat16")
@@ -16,10 +16,13 @@ PIPELINES = {
     "diffusers": "Profile any text-to-image pipeline of diffusers.",
 }
 COMPARE = "Profile a pipeline twice, eager and compiled, with the same inputs."
-SCRIPT = """Profile any script: capture run [options] -- script.py arguments...
+SCRIPT = """Profile any program: capture run [options] -- script.py arguments...
 
-Recording begins with the first call of a torch.nn.Module, so imports and loading are not in it.
-A step is a denoising step of a diffusers pipeline, or ends with an optimizer's step."""
+Recording begins with the first call of a torch.nn.Module, or with the first compilation, so imports
+and loading are not in it. A step is a step of an optimizer, a denoising step of a diffusers
+pipeline, or a call of the module that is called again and again. Recording ends after ten of these
+without a compilation, unless a schedule or --from-start asks for more. A session of torch's
+profiler that the program starts itself becomes the run's trace."""
 
 
 def parser() -> ArgumentParser:
@@ -38,8 +41,20 @@ def parser() -> ArgumentParser:
     )
     script.add_argument("--out", type=Path, metavar="DIR", help="The same as --profile-dir.")
     script.add_argument(
-        "--from-start", action="store_true", help="Record from the script's first line on."
+        "--from-start", action="store_true", help="Record from the import of torch to the end."
     )
+    script.add_argument(
+        "--ingest",
+        nargs="?",
+        const="",
+        metavar="STORE",
+        help="Add the run to a store at once: STORE, or the default one.",
+    )
+    script.add_argument(
+        "--open", action="store_true", help="The same, and open the dashboard on that store."
+    )
+    script.add_argument("-m", nargs=argparse.REMAINDER, dest="module", help=argparse.SUPPRESS)
+    script.add_argument("program", nargs=argparse.REMAINDER, help="The program, as you type it.")
     _add_profiler(script)
     both = commands.add_parser("compare", help=COMPARE, description=COMPARE)
     kinds = both.add_subparsers(dest="kind", metavar="PIPELINE", required=True)
@@ -76,11 +91,10 @@ def _add_pipeline(command: ArgumentParser) -> None:
 def _add_profiler(command: ArgumentParser) -> None:
     """The profiler's flags; without any of the schedule's, all steps are recorded."""
     add_profiler_arguments(command)
-    command.set_defaults(profile=True, profile_with_stack=None, **dict.fromkeys(SCHEDULE))
+    command.set_defaults(profile=True, **dict.fromkeys(SCHEDULE))
     command.epilog = (
         "Naming one of wait, warmup, active or repeat sets a schedule over the steps. Python "
-        "frames are recorded unless torch.compile may work inside the recording: they would take "
-        "gigabytes of memory then."
+        "frames are recorded where they are asked for: they can take gigabytes of memory."
     )
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from capture import run_directory
-from capture.arguments import create_profiler_from_args
-from capture.denoising import Inputs
 from capture.errors import CaptureError
+from capture.output import run_directory
+from capture.output.ranks import rank
+from capture.pipelines.calls import Inputs
 from capture.pipelines.load import load
-from capture.ranks import rank
-from capture.record import Compile, record
+from capture.pipelines.record import Compile, record
+from capture.recording.arguments import create_profiler_from_args
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 STEPS, STEPS_PROFILED = 28, 3
 TINY_SIZE, TINY_TOKENS = 64, 64
 DEFAULT_SIZE = 1024
-WITHOUT_FRAMES = (
-    "no Python frames, for torch.compile will work inside the recording: --profile-with-stack "
-    "records them all the same, and takes gigabytes of memory"
-)
 
 
 def profile_pipeline(asked: argparse.Namespace) -> None:
@@ -37,13 +33,6 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
         compiled = Compile(asked.compile_mode, asked.fullgraph)
     elif (asked.compile_mode or asked.fullgraph) and not asked.eager:
         raise CaptureError("--compile-mode and --fullgraph need --compile")
-    compiles_inside = compiled and (
-        not asked.warmup or (asked.warmup_batch or asked.batch) != asked.batch
-    )
-    if asked.profile_with_stack is None:
-        asked.profile_with_stack = not compiles_inside
-        if asked.profile and compiles_inside:
-            print(WITHOUT_FRAMES, file=sys.stderr)
     steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
     asked.profile_dir = asked.out or asked.profile_dir
     model = f"{asked.command}-tiny" if asked.tiny else asked.model

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from capture.errors import warn
-from capture.memory import rss_bytes
-from capture.schedule import Schedule
+from capture.recording.memory import rss_bytes
+from capture.recording.schedule import Schedule
 
 LIMIT_BYTES = 1 << 30
 # Bytes of JSON for each byte that torch 2.13 holds while it records Python frames, measured on a

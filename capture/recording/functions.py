@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from capture.profiler import Profiler
+from capture.recording.profiler import Profiler
 
 
 def profile_function(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from capture.run_directory import appearing
+from capture.output.run_directory import appearing
 
 MOST_COMPILATIONS = 10_000
 LOG_DIRECTORY = "TORCH_TRACE"

@@ -1,20 +1,19 @@
-"""The stages of a diffusers pipeline's call: text encoding, denoising steps, decoding."""
+"""Calls of a diffusers pipeline: their inputs, and labels of their stages."""
 
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from capture.errors import CaptureError
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
-PIPELINE_MODULE = "diffusers.pipelines.pipeline_utils"
 DENOISERS = ("transformer", "unet", "prior")
-StepContext = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     """Call `pipeline` once, with those of the inputs that it knows."""
     import torch
 
+    known = inspect.signature(pipeline.__call__).parameters
     wanted = {
         "prompt": [inputs.prompt] * inputs.batch,
         "height": inputs.height,
@@ -42,69 +42,39 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
         "max_sequence_length": inputs.max_sequence_length,
         "generator": torch.Generator().manual_seed(inputs.seed),
     }
-    known = inspect.signature(pipeline.__call__).parameters
+    if "prompt" not in known:
+        wanted["batch_size"] = inputs.batch
     pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
+
+
+@contextmanager
+def image_asked_for(pipeline: DiffusionPipeline) -> Iterator[None]:
+    """Turns a failure of the body into a CaptureError where the pipeline takes an image.
+
+    Many have it as an argument with a default that they refuse.
+    """
+    try:
+        yield
+    except (AttributeError, TypeError, ValueError) as error:
+        if "image" not in inspect.signature(pipeline.__call__).parameters:
+            raise
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CaptureError(
+            f"{type(pipeline).__name__} takes an image, and failed without one ({why}): call it "
+            "in a script, with capture run -- script.py"
+        ) from error
 
 
 def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
     """The inputs that this pipeline takes, by the names of `Inputs`."""
-    takes_tokens = "max_sequence_length" in inspect.signature(pipeline.__call__).parameters
-    return asdict(inputs if takes_tokens else replace(inputs, max_sequence_length=None))
+    known = inspect.signature(pipeline.__call__).parameters
+    optional = {"prompt", "height", "width", "max_sequence_length"} - known.keys()
+    return {n: value for n, value in asdict(inputs).items() if n not in optional}
 
 
 def denoiser(pipeline: DiffusionPipeline) -> str | None:
     """The name of the part that runs in each denoising step; None where there is none."""
     return next((name for name in DENOISERS if getattr(pipeline, name, None) is not None), None)
-
-
-@contextmanager
-def denoising_steps(around_step: StepContext) -> Iterator[None]:
-    """In the body, each denoising step of every diffusers pipeline is inside `around_step()`.
-
-    The first step begins where a pipeline asks for its progress bar, which they all do right before
-    their loop; each ends where the bar moves on. Pipelines must have been imported.
-    """
-    module = sys.modules.get(PIPELINE_MODULE)
-    if not module:
-        yield
-        return
-    pipelines = module.DiffusionPipeline
-    make = pipelines.progress_bar
-    with ExitStack() as step:
-
-        def progress_bar(
-            self: object, iterable: Iterable[object] | None = None, total: int | None = None
-        ) -> Any:
-            step.close()  # of a loop that was left
-            if iterable is not None:
-                return _stepping(make(self, iterable), around_step)
-            bar = make(self, total=total)
-            update = bar.update
-            done = 0
-
-            def move_on(count: float | None = 1) -> Any:
-                nonlocal done
-                step.close()
-                done += 1
-                if total is None or done < total:
-                    step.enter_context(around_step())
-                return update(count)
-
-            bar.update = move_on
-            step.enter_context(around_step())
-            return bar
-
-        pipelines.progress_bar = progress_bar
-        try:
-            yield
-        finally:
-            pipelines.progress_bar = make
-
-
-def _stepping(items: Iterable[object], around_step: StepContext) -> Iterator[object]:
-    for item in items:
-        with around_step():
-            yield item
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from capture import run_directory
 from capture.errors import CaptureError
+from capture.output import run_directory
 
 
 def compare(asked: argparse.Namespace, given: Sequence[str]) -> None:

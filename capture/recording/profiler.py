@@ -15,17 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from capture import compilation, run_directory
-from capture.activities import accelerators, named
-from capture.denoising import PIPELINE_MODULE, denoising_steps
 from capture.device import default_device, synchronize
 from capture.errors import CaptureError, capture_extra, warn
-from capture.labels import valid_labels
-from capture.memory import NO_DEVICE, MemoryHistory, MemoryTracker
-from capture.ranks import rank, world_size
-from capture.run_json import described
-from capture.schedule import Schedule
-from capture.trace import Trace
+from capture.output import run_directory
+from capture.output.ranks import rank, world_size
+from capture.output.run_json import described
+from capture.recording import compilation
+from capture.recording.activities import accelerators, named
+from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
+from capture.recording.labels import valid_labels
+from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
+from capture.recording.schedule import Schedule
+from capture.recording.trace import Trace
 
 if TYPE_CHECKING:
     import torch
@@ -40,16 +41,17 @@ class Profiler:
     activities          of `CPU`, `GPU` and `MEM`; None: CPU and what accelerator there is. `MEM`
                         records the CUDA allocator's history; it works alone, and the snapshot is
                         written when the body fails, too
-    output_dir          the run directory (see `capture.run_directory.choose`)
+    output_dir          the run directory (see `capture.output.run_directory.choose`)
     name                of the run and its files; the script's where there is none
-    with_stack          record Python frames
+    with_stack          record Python frames: torch holds about a byte of memory for each byte of
+                        JSON, and to write it, eight
     record_shapes       record the operators' inputs
     profile_memory      record the operators' allocations
     with_flops          let `key_averages()` count floating point operations
     with_modules        record TorchScript modules
     skip_first, wait, warmup, active, repeat
-                        which steps to record (see `capture.schedule.Schedule`); without `active`,
-                        or where there are no steps, all
+                        which steps to record (see `capture.recording.schedule.Schedule`);
+                        without `active`, or where there are no steps, all
     on_trace_ready      called with this after each trace is written
     max_memory_entries  actions that the allocator's history keeps
     hook_pipelines      take each denoising step of a diffusers pipeline in the body for a step;
@@ -70,7 +72,7 @@ class Profiler:
         output_dir: str | Path | None = None,
         name: str | None = None,
         *,
-        with_stack: bool = True,
+        with_stack: bool = False,
         record_shapes: bool = True,
         profile_memory: bool = False,
         with_flops: bool = False,
@@ -113,7 +115,7 @@ class Profiler:
         self._callback_error: Exception | None = None
 
     def describe(self, **facts: Any) -> None:
-        """Adds to what `run.json` will say, e.g. `model="flux"`; keys as in `capture.run_json`."""
+        """Adds to what `run.json` will say, e.g. `model="flux"`; see `capture.output.run_json`."""
         self._facts |= facts
 
     def step(self) -> None:
@@ -135,11 +137,16 @@ class Profiler:
             shutil.copyfileobj(trace, copy)
 
     def __enter__(self) -> Profiler:
+        self.begin()
+        return self
+
+    def begin(self, with_trace: bool = True) -> None:
+        """Begins the body, as entering it does; without a trace of its own where none is wanted."""
         if not self.enabled:
-            return self
+            return
         with capture_extra():
             import torch
-        if torch._C._autograd._profiler_enabled():
+        if with_trace and torch._C._autograd._profiler_enabled():
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
         self._rank, self._device = rank(), default_device()
         self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
@@ -155,20 +162,30 @@ class Profiler:
                 around.enter_context(denoising_steps(self._a_step))
             self._recorded = self._activities()
             synchronize(self._device)
-            self._trace = self._start_trace()
+            self._trace = self._start_trace() if with_trace else None
             if self._trace:
                 around.callback(self._trace.stop)
             self._around = around.pop_all()
         self._tracker = MemoryTracker()
         self._tracker.__enter__()
-        self.began = self._recording = True
+        self.began, self._recording = True, with_trace
         self._place = _place()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
-        if not (self._hook_pipelines and PIPELINE_MODULE in sys.modules):
+        if with_trace and not (self._hook_pipelines and PIPELINE_MODULE in sys.modules):
             self._begin_step()
-        return self
+
+    def end_step(self) -> None:
+        """Tells that a step has ended, and none begins."""
+        if self._is_ours():
+            self._end_step()
+
+    def end_trace(self) -> None:
+        """Ends and writes the trace, and takes no more steps; the body goes on."""
+        self._recording = False
+        if self._trace:
+            self._trace.stop()
 
     def __exit__(
         self,

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capture.run_directory import appearing
-from capture.schedule import Schedule
-from capture.trace_size import TraceSize
+from capture.output.run_directory import appearing
+from capture.recording.schedule import Schedule
+from capture.recording.trace_size import TraceSize
 
 if TYPE_CHECKING:
     from torch.profiler import ProfilerActivity, profile, record_function
@@ -39,6 +39,7 @@ class Trace:
         self.cycles = 0
         self.was_ended = False
         self.aside_ns = 0
+        self._is_over = False
         self._schedule = schedule
         self._path = path
         self._on_ready = on_ready
@@ -56,19 +57,23 @@ class Trace:
 
     def start(self) -> None:
         """Begins to record."""
-        with _quiet():
+        with _quiet(), _at_work():
             self.profile.start()
         self._size = TraceSize(
             self._schedule, self._options["with_stack"], self._options["record_shapes"]
         )
 
     def stop(self) -> None:
-        """Ends the recording, and writes what has been recorded."""
+        """Ends the recording, and writes what has been recorded; once."""
+        if self._is_over:
+            return
+        self._is_over = True
         self.unmark()
         # What is there of a further cycle is a step that has only begun.
         self._discards = self._steps == 0 and self.cycles > 0
         if self._goes_on():
-            self.profile.stop()
+            with _at_work():
+                self.profile.stop()
 
     def mark(self, step: int) -> None:
         """Begins the range that marks the step."""
@@ -93,7 +98,7 @@ class Trace:
         began_ns = time.perf_counter_ns()
         # The first step was recorded for a body without any, whatever the schedule says.
         self._discards = step == 0 and not self._schedule.records(0)
-        with _quiet():
+        with _quiet(), _at_work():
             self.profile.step()
         self._discards = False
         self.aside_ns += time.perf_counter_ns() - began_ns
@@ -118,6 +123,24 @@ class Trace:
         with appearing(path) as temporary:
             profile.export_chrome_trace(str(temporary))
         self._on_ready(path)
+
+
+def at_work() -> bool:
+    """Whether it is a `Trace` that starts, ends or writes what torch's profiler records now."""
+    return _working > 0
+
+
+_working = 0
+
+
+@contextmanager
+def _at_work() -> Iterator[None]:
+    global _working
+    _working += 1
+    try:
+        yield
+    finally:
+        _working -= 1
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""The run directory: its files, and what `run.json` says."""

@@ -1,0 +1,1 @@
+"""Recording a body of code: traces, steps, memory, compilations."""

@@ -1,0 +1,110 @@
+"""The outermost calls of modules, seen without torch.compile seeing it.
+
+Dynamo guards on hooks, and traces what replaces `Module.__call__`. So between outermost calls the
+function `Module._wrapped_call_impl` has other code, with the same name and place; while a module
+runs, it has its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from capture.errors import warn
+
+NAME = "_wrapped_call_impl"
+
+
+class OutermostCalls:
+    """Calls `on_call(module)` before each outermost call of a module on the main thread.
+
+    `on_other_thread` is called for calls on other threads. An error of these is a warning, and the
+    end of watching.
+    """
+
+    def __init__(
+        self, on_call: Callable[[object], None], on_other_thread: Callable[[], None]
+    ) -> None:
+        self.inside = False
+        self._on_call = on_call
+        self._on_other_thread = on_other_thread
+        self._function: FunctionType | None = None
+        self._code: CodeType | None = None
+        self._plain: FunctionType | None = None
+        self._process = os.getpid()
+
+    def watch(self) -> bool:
+        """Begins to watch; False where torch has not what that takes."""
+        global _watching
+        import torch
+
+        function = getattr(torch.nn.Module, NAME, None)
+        if (
+            not isinstance(function, FunctionType)
+            or torch.nn.Module.__call__ is not function
+            or function.__code__.co_freevars
+        ):
+            return False
+        self._function, self._code = function, function.__code__
+        self._plain = FunctionType(function.__code__, function.__globals__, function.__name__)
+        self._ours = _wrapped_call_impl.__code__.replace(
+            co_filename=self._code.co_filename,
+            co_firstlineno=self._code.co_firstlineno,
+            co_name=self._code.co_name,
+            co_qualname=self._code.co_qualname,
+        )
+        _watching = self
+        function.__code__ = self._ours
+        return True
+
+    def stop(self) -> None:
+        """Watches no more."""
+        if self._function and self._code:
+            self._function.__code__ = self._code
+        self._function = None
+
+    def called(self, module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that came while no other was under way."""
+        plain, function, code = self._plain, self._function, self._code
+        assert plain
+        assert code
+        if os.getpid() != self._process:
+            self.stop()  # a fork: the parent is recorded
+        elif threading.current_thread() is not threading.main_thread():
+            self._tell(self._on_other_thread)
+        elif function and not self.inside:
+            self.inside = True
+            function.__code__ = code
+            try:
+                self._tell(self._on_call, module)
+                return function(module, *args, **kwargs)
+            finally:
+                self.inside = False
+                if self._function:
+                    function.__code__ = self._ours
+        return plain(module, *args, **kwargs)
+
+    def _tell(self, hear: Callable[..., None], *args: object) -> None:
+        try:
+            hear(*args)
+        except Exception as error:
+            self.stop()
+            warn(f"the recording ended early: {error}")
+
+
+_watching: OutermostCalls | None = None
+
+
+def _wrapped_call_impl(self: object, *args: Any, **kwargs: Any) -> Any:
+    from capture.scripts.calls import outermost
+
+    return outermost(self, args, kwargs)
+
+
+def outermost(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the other code calls."""
+    assert _watching
+    return _watching.called(module, args, kwargs)

@@ -1,0 +1,58 @@
+"""Doing something once a program has imported a module, without importing it before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+Callback = Callable[[], None]
+
+
+@contextmanager
+def after_imports(callbacks: dict[str, Callback]) -> Iterator[None]:
+    """In the body, calls `callbacks[name]` once module `name` has been imported, or is there."""
+    waiting = {name: call for name, call in callbacks.items() if name not in sys.modules}
+    finder = _Finder(waiting)
+    sys.meta_path.insert(0, finder)
+    try:
+        for name in callbacks.keys() - waiting.keys():
+            callbacks[name]()
+        yield
+    finally:
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+
+
+class _Finder:
+    """Finds modules by the other finders; hears when one is executed."""
+
+    def __init__(self, waiting: dict[str, Callback]) -> None:
+        self._waiting = waiting
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in self._waiting:
+            return None
+        for finder in sys.meta_path:
+            if finder is not self and (spec := finder.find_spec(name, path, target)):
+                self._listen(spec)
+                return spec
+        return None
+
+    def _listen(self, spec: ModuleSpec) -> None:
+        loader = spec.loader
+        if loader is None or not hasattr(loader, "exec_module"):
+            return
+        execute = loader.exec_module
+
+        def execute_and_tell(module: ModuleType) -> None:
+            del loader.exec_module
+            execute(module)
+            if call := self._waiting.pop(spec.name, None):
+                call()
+
+        loader.exec_module = execute_and_tell  # type: ignore[method-assign]

@@ -1,0 +1,88 @@
+"""A program's own sessions of torch's profiler become traces of the run."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.capture.captured import Captured, events
+from tests.capture.test_scripts import run
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+SETUP = """
+import torch
+from torch.profiler import profile, schedule, ProfilerActivity
+model = torch.nn.Linear(4, 4)
+def call(): model(torch.ones(2, 4))
+"""
+
+
+def captured(script, tmp_path, *flags):
+    """What the script leaves, beside what it leaves without capture."""
+    (tmp_path / "own.py").write_text(SETUP + script)
+    plain = run("own.py", cwd=tmp_path)
+    done = run("-m", "capture", "run", *flags, "--out", "run", "--", "own.py", cwd=tmp_path)
+    assert (plain.returncode, plain.stdout) == (done.returncode, done.stdout), done.stderr
+    return Captured.read(tmp_path / "run")
+
+
+def linears(path) -> int:
+    return sum(event.get("name") == "aten::linear" for event in events(path))
+
+
+def test_what_the_program_exports_is_copied_and_what_came_before_is_kept(tmp_path):
+    captured(
+        """
+call()
+with profile(activities=[ProfilerActivity.CPU]) as own:
+    for _ in range(3): call()
+own.export_chrome_trace("mine.json")
+try: own.export_chrome_trace("again.json")
+except RuntimeError as error: print(error)
+""",
+        tmp_path,
+    )
+
+    before = tmp_path / "run" / "own-rank0.trace.json.gz"
+    own = tmp_path / "run" / "own-rank0-cycle2.trace.json.gz"
+    assert (linears(before), linears(own)) == (1, 3)
+    assert gzip.decompress(own.read_bytes()) == (tmp_path / "mine.json").read_bytes()
+
+
+def test_each_cycle_that_a_handler_exports_is_a_trace(tmp_path):
+    captured(
+        """
+def ready(own): own.export_chrome_trace(f"cycle{own.step_num}.json.gz")
+plan = schedule(wait=1, warmup=1, active=2, repeat=2)
+with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=ready) as own:
+    for _ in range(9):
+        call()
+        own.step()
+""",
+        tmp_path,
+    )
+
+    names = ("own-rank0", "own-rank0-cycle2", "own-rank0-cycle3")  # the first: while it waited
+    traces = [tmp_path / "run" / f"{name}.trace.json.gz" for name in names]
+    assert [linears(trace) for trace in traces] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "session",
+    [
+        "with profile(activities=[ProfilerActivity.CPU]) as own:",
+        "with torch.autograd.profiler.profile() as own:",
+    ],
+)
+def test_what_the_program_does_not_export_is_saved(session, tmp_path):
+    done = captured(
+        f"""
+{session}
+    for _ in range(3): call()
+print([event.count for event in own.key_averages() if event.key == "aten::linear"])
+""",
+        tmp_path,
+    )
+
+    assert len(done.named("aten::linear")) == 3
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["name"] == "own"

@@ -14,8 +14,25 @@ class CaptureWarning(UserWarning):
     """Something that was asked for and cannot be had here; the rest is captured."""
 
 
+_on_stderr = False
+
+
+def warn_on_stderr() -> None:
+    """Has warnings go to stderr, each in a line: a program's filters are about its own."""
+    global _on_stderr
+    _on_stderr = True
+
+
+def say(message: str) -> None:
+    """Prints a line to stderr, as the command line."""
+    print(f"capture: {message}", file=sys.stderr)
+
+
 def warn(message: str) -> None:
-    """Says so, at the line outside this package that led here."""
+    """Warns, at the line outside this package that led here; on the command line, on stderr."""
+    if _on_stderr:
+        say(message)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("capture."):
         level, frame = level + 1, frame.f_back

@@ -24,11 +24,13 @@ def provisional(directory: Path) -> Iterator[None]:
     Raises CaptureError if it cannot be made.
     """
     _made(directory)
+    process = os.getpid()
     try:
         yield
     finally:
-        with suppress(OSError):  # there is something in it
-            directory.rmdir()
+        if os.getpid() == process:  # not a fork of it
+            with suppress(OSError):  # there is something in it
+                directory.rmdir()
 
 
 def check_empty(directory: Path) -> None:

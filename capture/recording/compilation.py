@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,12 @@ def happened() -> bool:
     return bool(utils and utils.get_compilation_metrics())
 
 
-def summary(measured_ns: tuple[int, int]) -> dict[str, Any] | None:
+def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
     """All compilations of this process so far; None where there were none.
 
-    `measured_ns`: when the measured run began and ended, Unix time. Phases contain each other, so
-    their seconds do not add up; `seconds` counts each compilation once, from start to end.
+    `measured_ns`: when each measured step, or the run, began and ended, Unix time. Phases contain
+    each other, so their seconds do not add up; `seconds` counts each compilation once, from start
+    to end.
     """
     utils = _dynamo()
     if not utils or not happened():
@@ -74,17 +75,19 @@ def kept_log(fresh_cache: bool = False) -> Iterator[None]:
     With the origin of each kernel: Inductor tells it of graphs that it compiles itself, and not of
     those in its cache, hence `fresh_cache`. What the user has set stays as it is.
     """
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:  # it may be in use
-        wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
-        if fresh_cache:
-            wanted["TORCHINDUCTOR_CACHE_DIR"] = f"{directory}/cache"
-        ours = {name: value for name, value in wanted.items() if name not in os.environ}
-        os.environ.update(ours)
-        try:
-            yield
-        finally:
+    directory, process = tempfile.mkdtemp(), os.getpid()
+    wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
+    if fresh_cache:
+        wanted["TORCHINDUCTOR_CACHE_DIR"] = f"{directory}/cache"
+    ours = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        if os.getpid() == process:  # not a fork of it
             for name in ours:
                 os.environ.pop(name, None)
+            shutil.rmtree(directory, ignore_errors=True)  # it may be in use
 
 
 def name_cpu_kernels() -> None:
@@ -111,7 +114,7 @@ def save_log(path: Path) -> bool:
     return True
 
 
-def _compilation(metrics: Any, measured_ns: tuple[int, int]) -> dict[str, Any]:
+def _compilation(metrics: Any, measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any]:
     began_ns = (metrics.start_time_us or 0) * 1000
     attempt = str(metrics.compile_id).partition("/")[2]
     return {
@@ -125,7 +128,7 @@ def _compilation(metrics: Any, measured_ns: tuple[int, int]) -> dict[str, Any]:
         "seconds": None if metrics.duration_us is None else metrics.duration_us / 1e6,
         "graph_breaks": metrics.num_graph_breaks,
         "failed": metrics.fail_reason,
-        "in_measured_run": measured_ns[0] <= began_ns <= measured_ns[1],
+        "in_measured_run": any(start <= began_ns <= end for start, end in measured_ns),
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from capture.recording.profiler import Profiler
+from capture.recording.trace import torch_records
 
 
 def profile_function(
@@ -37,7 +37,7 @@ def profile_function(
         name = profile_name or function.__qualname__.replace("<locals>.", "")
 
         def profiler() -> Profiler:
-            return Profiler(not _recording(), name=name, **options)
+            return Profiler(not torch_records(), name=name, **options)
 
         if inspect.iscoroutinefunction(function):
 
@@ -54,8 +54,3 @@ def profile_function(
         return functools.wraps(function)(call)
 
     return decorate
-
-
-def _recording() -> bool:
-    torch = sys.modules.get("torch")
-    return bool(torch and torch._C._autograd._profiler_enabled())

@@ -20,13 +20,13 @@ from capture.errors import CaptureError, capture_extra, warn
 from capture.output import run_directory
 from capture.output.ranks import rank, world_size
 from capture.output.run_json import described
-from capture.recording import compilation
+from capture.recording import compilation, trace
 from capture.recording.activities import accelerators, named
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
 from capture.recording.labels import valid_labels
 from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.recording.schedule import Schedule
-from capture.recording.trace import Trace
+from capture.recording.trace import Trace, torch_records
 
 if TYPE_CHECKING:
     import torch
@@ -145,8 +145,10 @@ class Profiler:
         if not self.enabled:
             return
         with capture_extra():
-            import torch
-        if with_trace and torch._C._autograd._profiler_enabled():
+            pass
+        if with_trace and torch_records() and trace.give_way:
+            trace.give_way()
+        if with_trace and torch_records():
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
         self._rank, self._device = rank(), default_device()
         self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
@@ -226,6 +228,7 @@ class Profiler:
         elif self._trace and not self._trace.cycles:
             self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
         self._save_compile_log()
+        steps_ns = self._trace.steps_ns if self._trace else []
         measured = {
             "name": self.name,
             "rank": self._rank,
@@ -239,7 +242,7 @@ class Profiler:
                 **vars(self.schedule),
             },
             "memory": self._tracker.peaks,
-            "compilation": compilation.summary((self._began_ns, ended_ns)),
+            "compilation": compilation.summary(steps_ns or [(self._began_ns, ended_ns)]),
             "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
         }
         said = self._facts | {"missing": self._missing | self._facts.get("missing", {})}
@@ -342,8 +345,11 @@ class Profiler:
         if not compilation.happened():
             return
         path = run_directory.compile_log_path(self.output_dir, self.name, self._rank)
-        if not compilation.save_log(path):
-            self._lack("compile_log", compilation.TOO_LATE)
+        try:
+            if not compilation.save_log(path):
+                self._lack("compile_log", compilation.TOO_LATE)
+        except Exception as error:
+            self._lack("compile_log", f"the log could not be copied: {error}")
 
     def _lack(self, what: str, why: str) -> None:
         self._missing[what] = why

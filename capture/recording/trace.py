@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ from capture.recording.schedule import Schedule
 from capture.recording.trace_size import TraceSize
 
 if TYPE_CHECKING:
+    from torch._C._profiler import _ExperimentalConfig
     from torch.profiler import ProfilerActivity, profile, record_function
 
 
@@ -23,7 +26,8 @@ class Trace:
     Each cycle's trace goes to `path(cycle)`, with None for the only one; then `on_ready` is called
     with the path. `cycles` counts them. `was_ended` says that another profiler, of which torch runs
     one at a time, has ended this one. `aside_ns` is the time spent between steps on starting,
-    ending and writing traces, which takes longer than many steps.
+    ending and writing traces, which takes longer than many steps. `steps_ns` is when each recorded
+    step began and ended, Unix time.
     """
 
     def __init__(
@@ -38,7 +42,10 @@ class Trace:
 
         self.cycles = 0
         self.was_ended = False
+        self._thread = threading.get_ident()
         self.aside_ns = 0
+        self.steps_ns: list[tuple[int, int]] = []
+        self._began_ns: int | None = None
         self._is_over = False
         self._schedule = schedule
         self._path = path
@@ -51,6 +58,7 @@ class Trace:
             activities=activities,
             schedule=schedule.actions(),
             on_trace_ready=self._save,
+            experimental_config=_of_all_threads(),
             **options,
         )
         self.profile.record_steps = False  # ours begin with a pipeline's loop, not right away
@@ -79,14 +87,19 @@ class Trace:
         """Begins the range that marks the step."""
         from torch.profiler import record_function
 
-        self._mark = record_function(f"ProfilerStep#{step}")
-        self._mark.__enter__()  # type: ignore[no-untyped-call]
+        self._began_ns = time.time_ns() if self._schedule.records(step) else None
+        with _unseen():
+            self._mark = record_function(f"ProfilerStep#{step}")
+            self._mark.__enter__()  # type: ignore[no-untyped-call]
 
     def unmark(self) -> None:
         """Ends the range, if there is one."""
-        if self._mark:
-            self._mark.__exit__(None, None, None)
+        if self._mark and threading.get_ident() == self._thread:
+            with _unseen():
+                self._mark.__exit__(None, None, None)
             self._mark = None
+            if self._began_ns is not None:
+                self.steps_ns.append((self._began_ns, time.time_ns()))
 
     def end_step(self, step: int) -> None:
         """Moves on in the schedule."""
@@ -105,12 +118,11 @@ class Trace:
 
     def _goes_on(self) -> bool:
         """Whether torch still records what it was asked to record."""
-        import torch
         from torch.profiler import ProfilerAction
 
         records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if self.profile.current_action in records:
-            self.was_ended = self.was_ended or not torch._C._autograd._profiler_enabled()
+            self.was_ended = self.was_ended or not torch_records()
         return not self.was_ended
 
     def _save(self, profile: profile) -> None:
@@ -125,11 +137,28 @@ class Trace:
         self._on_ready(path)
 
 
+def _of_all_threads() -> _ExperimentalConfig | None:
+    """Has the operators of other threads recorded too, where torch can."""
+    from torch._C._profiler import _ExperimentalConfig
+
+    try:
+        return _ExperimentalConfig(profile_all_threads=True)
+    except TypeError:
+        return None
+
+
+def torch_records() -> bool:
+    """Whether a profiler of torch's is recording, in this process."""
+    profiler = sys.modules.get("torch.autograd.profiler")
+    return bool(profiler and profiler._is_profiler_enabled)
+
+
 def at_work() -> bool:
     """Whether it is a `Trace` that starts, ends or writes what torch's profiler records now."""
     return _working > 0
 
 
+give_way: Callable[[], None] | None = None  # ends what `capture run` records, for another one
 _working = 0
 
 
@@ -141,6 +170,21 @@ def _at_work() -> Iterator[None]:
         yield
     finally:
         _working -= 1
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Hides the operators of the body from the program's modes and tracers."""
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    tracing = torch._C._get_tracing_state()
+    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
+    try:
+        with _disable_current_modes(), torch._C.DisableTorchFunction():
+            yield
+    finally:
+        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
 
 
 @contextmanager

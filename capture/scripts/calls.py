@@ -1,8 +1,8 @@
-"""The outermost calls of modules, seen without torch.compile seeing it.
+"""Sees the outermost calls of modules without changing what Dynamo compiles.
 
-Dynamo guards on hooks, and traces what replaces `Module.__call__`. So between outermost calls the
-function `Module._wrapped_call_impl` has other code, with the same name and place; while a module
-runs, it has its own.
+Dynamo guards on hooks, and traces what replaces `Module.__call__`. So only the code object of
+`Module._wrapped_call_impl` is another one, with the same name and place, and the original is back
+while a module runs.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from capture.errors import warn
-
 NAME = "_wrapped_call_impl"
 
 
 class OutermostCalls:
     """Calls `on_call(module)` before each outermost call of a module on the main thread.
 
-    `on_other_thread` is called for calls on other threads. An error of these is a warning, and the
-    end of watching.
+    For calls on other threads, `on_other_thread()` is called. Neither may raise. `inside` says
+    whether a call is under way.
     """
 
     def __init__(
@@ -37,7 +35,7 @@ class OutermostCalls:
         self._process = os.getpid()
 
     def watch(self) -> bool:
-        """Begins to watch; False where torch has not what that takes."""
+        """Begins to watch. Returns False if this torch lacks the function that this needs."""
         global _watching
         import torch
 
@@ -74,12 +72,12 @@ class OutermostCalls:
         if os.getpid() != self._process:
             self.stop()  # a fork: the parent is recorded
         elif threading.current_thread() is not threading.main_thread():
-            self._tell(self._on_other_thread)
+            self._on_other_thread()
         elif function and not self.inside:
             self.inside = True
             function.__code__ = code
             try:
-                self._tell(self._on_call, module)
+                self._on_call(module)
                 return function(module, *args, **kwargs)
             finally:
                 self.inside = False
@@ -87,20 +85,14 @@ class OutermostCalls:
                     function.__code__ = self._ours
         return plain(module, *args, **kwargs)
 
-    def _tell(self, hear: Callable[..., None], *args: object) -> None:
-        try:
-            hear(*args)
-        except Exception as error:
-            self.stop()
-            warn(f"the recording ended early: {error}")
-
 
 _watching: OutermostCalls | None = None
 
 
 def _wrapped_call_impl(self: object, *args: Any, **kwargs: Any) -> Any:
-    from capture.scripts.calls import outermost
+    from capture.scripts.calls import outermost  # here: this code runs with torch's globals
 
+    # The next line is the fifth, as the call is in torch's: tracebacks name the line.
     return outermost(self, args, kwargs)
 
 

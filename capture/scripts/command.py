@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from capture.errors import CaptureError
+from capture.errors import CaptureError, say
 from capture.output import run_directory
 from capture.output.ranks import rank
 from capture.recording.arguments import create_profiler_from_args
-from capture.scripts.program import Program, end_of_interrupt, exit_code
+from capture.scripts.program import Program, end_of_fork, end_of_interrupt, exit_code
 from capture.scripts.recorder import Recorder
 from capture.scripts.signals import saved_at_sigterm
 from capture.scripts.summary import summary
@@ -20,6 +20,10 @@ from capture.scripts.summary import summary
 NOTHING = (
     "nothing was recorded: the main thread called no torch.nn.Module and compiled nothing; "
     "--from-start records everything from the import of torch on"
+)
+OTHER_THREADS = (
+    "nothing was recorded: other threads called modules, but not the main thread, on which a "
+    "recording begins and ends; --from-start records all threads"
 )
 
 
@@ -43,20 +47,19 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
                 program.run()
             except BaseException as error:
                 failure = error
-            if os.getpid() != process:  # a fork that came to the end, too
-                sys.exit(exit_code(failure))
+            if os.getpid() != process:
+                end_of_fork(exit_code(failure))
             try:
                 recorder.end(failure)
             except CaptureError as error:
-                print(f"capture: {error}", file=sys.stderr)
+                recorder.has_failed = True
+                say(str(error))
         code = exit_code(failure)
-        if profiler.began and profiler.run:
+        if profiler.run and run_directory.rank_path(asked.profile_dir, rank()).exists():
             _report(asked, profiler.run, asked.profile_dir)
         elif asked.profile:
-            why = f"capture: {NOTHING}"
-            if threads := recorder.missing.get("threads"):
-                why += f"; {threads}"
-            print(why, file=sys.stderr)
+            if not recorder.has_failed:
+                say(OTHER_THREADS if recorder.other_threads else NOTHING)
             code = code or 1
     if isinstance(failure, KeyboardInterrupt):
         end_of_interrupt(failure)
@@ -68,7 +71,7 @@ def _report(asked: argparse.Namespace, run: dict[str, object], directory: Path) 
     if rank():
         return
     for line in summary(run, directory):
-        print(f"capture: {line}", file=sys.stderr)
+        say(line)
     store = asked.ingest
     if store is None and asked.open:
         store = ""

@@ -7,12 +7,14 @@ exports is copied; what it does not export is saved before its next session, or 
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from capture.errors import warn
+from capture.errors import say
 from capture.output.run_directory import appearing
 from capture.recording.trace import at_work
 
@@ -23,18 +25,18 @@ class OwnSessions:
     """Hears of a program's own sessions, and saves them.
 
     `on_begin` is called before one begins, and `path()` gives the file for its trace.
-    `count` is how many traces have been kept.
     """
 
     def __init__(self, on_begin: Callable[[], None], path: Callable[[], Path]) -> None:
-        self.count = 0
         self._on_begin = on_begin
         self._path = path
+        self._process = os.getpid()
         self._unsaved: Any = None
+        self._saved: WeakKeyDictionary[Any, Path] = WeakKeyDictionary()
         self._export: Callable[..., None] | None = None
 
     def listen(self) -> bool:
-        """Begins to listen; False where torch has not what that takes."""
+        """Begins to listen. Returns False if this torch lacks the methods that this needs."""
         from torch.autograd.profiler import profile
 
         if not all(hasattr(profile, method) for method in METHODS):
@@ -43,22 +45,25 @@ class OwnSessions:
         self._export = export
 
         def prepare_trace(session: Any) -> None:
-            if not at_work():
+            if self._is_foreign():
                 self.save()
                 self._on_begin()
             prepare(session)
 
         def exit_(session: Any, *error: Any) -> Any:
             left = leave(session, *error)
-            if not at_work() and session.enabled:
+            if self._is_foreign() and session.enabled:
                 self._unsaved = session
             return left
 
         def export_chrome_trace(session: Any, path: str, *args: Any, **kwargs: Any) -> Any:
+            if not self._is_foreign():
+                return export(session, path, *args, **kwargs)
+            if saved := self._saved.pop(session, None):
+                _copy(saved, Path(path))
+                return None
             exported = export(session, path, *args, **kwargs)
-            if not at_work():
-                self._copy(Path(path))
-                self._unsaved = None
+            self._keep(session, Path(path))
             return exported
 
         replacements = (prepare_trace, exit_, export_chrome_trace)
@@ -67,35 +72,46 @@ class OwnSessions:
             setattr(profile, method, replacement)
         return True
 
+    def stop(self) -> None:
+        """Hears no more: what a program profiles as it exits is its own."""
+        self._process = 0
+
     def save(self) -> None:
         """Saves the last session, if the program has not exported it."""
         session, self._unsaved = self._unsaved, None
         if session is None or session.kineto_results is None or not self._export:
             return
         try:
-            with appearing(self._path()) as temporary:
+            path = self._path()
+            with appearing(path) as temporary:
                 plain = temporary.with_suffix(".json")
                 try:
                     self._export(session, str(plain))
-                    _pack(plain, temporary)
+                    _copy(plain, temporary)
                 finally:
                     plain.unlink(missing_ok=True)
-            self.count += 1
+            self._saved[session] = path
         except Exception as error:
-            warn(f"the program's own profile could not be saved: {error}")
+            say(f"the program's own profile could not be saved: {error}")
 
-    def _copy(self, exported: Path) -> None:
+    def _keep(self, session: Any, exported: Path) -> None:
+        """Copies what the program has exported."""
+        if self._unsaved is session:
+            self._unsaved = None
         try:
             with appearing(self._path()) as temporary:
-                if exported.suffix == ".gz":
-                    shutil.copyfile(exported, temporary)
-                else:
-                    _pack(exported, temporary)
-            self.count += 1
+                _copy(exported, temporary)
         except Exception as error:
-            warn(f"the program's own profile could not be copied: {error}")
+            say(f"the program's own profile could not be copied: {error}")
+
+    def _is_foreign(self) -> bool:
+        """Whether it is the program that uses torch's profiler, in this process."""
+        return not at_work() and os.getpid() == self._process
 
 
-def _pack(plain: Path, packed: Path) -> None:
-    with plain.open("rb") as trace, gzip.open(packed, "wb", compresslevel=6) as copy:
+def _copy(source: Path, target: Path) -> None:
+    """Copies a trace, packed or not as the names end."""
+    read = gzip.open if source.suffix == ".gz" else open
+    write = gzip.open if target.suffix == ".gz" else open
+    with read(source, "rb") as trace, write(target, "wb") as copy:
         shutil.copyfileobj(trace, copy)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import runpy
 import sys
+import traceback
+import zipfile
 from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
@@ -52,7 +55,7 @@ class Program(NamedTuple):
         script = words[0]
         if is_module and not _has_module(script):
             raise CaptureError(f"{script}: no such module")
-        if not is_module and not Path(script).is_file():
+        if not is_module and not Path(script).exists():
             raise CaptureError(f"{script}: no such file: {USAGE}")
         if not is_module and not _is_python(Path(script)):
             raise CaptureError(
@@ -63,19 +66,23 @@ class Program(NamedTuple):
 
     def run(self) -> None:
         """Runs it as `__main__`. What it raises goes through; SystemExit too."""
-        sys.argv = list(self.arguments)
-        sys.path[0] = os.getcwd() if self.is_module else str(Path(self.script).resolve().parent)
         main = ModuleType("__main__")
+        main.__dict__.update(__annotations__={}, __builtins__=__builtins__)
         sys.modules["__main__"] = main
+        path = os.path.abspath(self.script)
         if self.is_module:
+            sys.argv = ["-m", *self.arguments[1:]]
+            sys.path[0] = os.getcwd()
             runpy._run_module_as_main(self.script)  # type: ignore[attr-defined]
             return
-        path = os.path.abspath(self.script)
+        sys.argv = list(self.arguments)
+        if os.path.isdir(path) or zipfile.is_zipfile(path):
+            del sys.path[0]  # run_path puts the program in its place
+            runpy.run_path(path, run_name="__main__")
+            return
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
         main.__dict__.update(
-            __file__=path,
-            __loader__=SourceFileLoader("__main__", path),
-            __cached__=None,
-            __builtins__=__builtins__,
+            __file__=path, __loader__=SourceFileLoader("__main__", path), __cached__=None
         )
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
@@ -92,8 +99,26 @@ def exit_code(error: BaseException | None) -> int:
         print(error.code, file=sys.stderr)
         return 1
     error = error.with_traceback(_of_program(error.__traceback__))
-    sys.excepthook(type(error), error, error.__traceback__)
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except Exception:
+        print("Error in sys.excepthook:", file=sys.stderr)
+        traceback.print_exc()
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
     return 1
+
+
+def end_of_fork(code: int) -> NoReturn:
+    """Ends a fork that came to the end of the program, after its exit handlers.
+
+    The destructors of libraries do not run: Kineto's waits for a thread that only the parent has.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:
@@ -102,28 +127,28 @@ def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:
     raise error
 
 
-def _of_program(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames that led to the program."""
+def _of_program(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of capture."""
     here = Path(__file__).parent.parent
-    while traceback and (
-        here in Path(traceback.tb_frame.f_code.co_filename).parents
-        or traceback.tb_frame.f_code.co_filename == "<frozen runpy>"
+    while trace and (
+        here in Path(trace.tb_frame.f_code.co_filename).parents
+        or (trace.tb_frame.f_code.co_filename == "<frozen runpy>")
     ):
-        traceback = traceback.tb_next
-    return traceback
+        trace = trace.tb_next
+    if trace:
+        trace.tb_next = _of_program(trace.tb_next)
+    return trace
 
 
 def _has_module(name: str) -> bool:
+    """Whether there is such a module or package; nothing of it is imported."""
     sys.path[0] = os.getcwd()
-    try:
-        return find_spec(name) is not None
-    except ImportError:
-        return False
+    return find_spec(name.partition(".")[0]) is not None
 
 
 def _is_python(script: Path) -> bool:
     """Whether a file is Python's, by its name or first line."""
-    if script.suffix in (".py", ".pyw", ".pyz"):
+    if script.is_dir() or script.suffix in (".py", ".pyw", ".pyz"):
         return True
     with script.open("rb") as file:
         first = file.readline(200)

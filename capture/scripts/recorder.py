@@ -1,60 +1,66 @@
-"""When a program is recorded, and what its steps are, by what the program does."""
+"""Decides when to record a program."""
 
 from __future__ import annotations
 
+import _thread
+import ctypes
 import os
-import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from capture.errors import warn
+from capture.errors import say
 from capture.output import run_directory
 from capture.output.ranks import rank
-from capture.recording.denoising import PIPELINE_MODULE
+from capture.recording import trace
 from capture.recording.memory import rss_bytes
 from capture.recording.profiler import Profiler
 from capture.scripts.calls import OutermostCalls
 from capture.scripts.imports import after_imports
-from capture.scripts.optimizers import is_any_alive, optimizer_steps
+from capture.scripts.optimizers import optimizer_steps
 from capture.scripts.own_sessions import OwnSessions
+from capture.scripts.signals import writing
+from capture.scripts.steps import Steps
 
-UNITS = 10
-ACCUMULATED = 8  # calls of a module without a step of an optimizer: it takes none, or is compiled
-LIMIT_BYTES = 256 << 20  # of JSON: to end such a recording takes some 10 s and 2 GB of memory
-JSON_PER_RSS = 2.5  # bytes of JSON for each byte that torch holds while it records
+ENOUGH = 10  # steps without a compilation
+# By which the process may grow while it records: to write what torch 2.13 holds in so much takes
+# some 20 s, 3 GB of memory, and 70 to 120 MB of JSON.
+LIMIT_BYTES = 100 << 20
+PERIOD_S = 1.0  # between two looks at it
 
 
 class Recorder:
     """Begins, divides and ends the recording of a program.
 
     Recording begins with the first call of a module on the main thread, or the first compilation;
-    with `from_start`, as soon as torch has been imported. It ends after `units` optimizer steps or
-    outermost calls without a compilation, or as its trace grows too large; never with
-    `from_start` or a schedule. A session of torch's profiler that the program starts itself takes
-    its place.
+    with `from_start`, as soon as torch has been imported. It ends after enough steps, or as the
+    process grows; never with `from_start` or a schedule. A session of torch's profiler that the
+    program starts itself takes its place.
+
+    What fails here is said on stderr, and never raised into the program. `has_failed` tells, and
+    `other_threads` whether modules were called on other threads than the main one.
     """
 
-    def __init__(self, profiler: Profiler, from_start: bool, units: int = UNITS) -> None:
+    def __init__(self, profiler: Profiler, from_start: bool) -> None:
         self.profiler = profiler
-        self.missing: dict[str, str] = {}
+        self.has_failed = False
+        self.other_threads = False
         self._from_start = from_start
-        self._limit = None if from_start or profiler.schedule.active is not None else units
-        self._calls = OutermostCalls(self._called, self._called_elsewhere)
-        self._sessions = OwnSessions(self._session_begins, self._session_path)
+        self._has_limit = not from_start and profiler.schedule.active is None
+        self._calls = OutermostCalls(
+            self._guarded(self._called), self._guarded(self._called_elsewhere)
+        )
+        self._sessions = OwnSessions(self._guarded(self._session_begins), self._session_path)
+        self._steps = Steps(self._end_step)
         self._process = os.getpid()
-        self._is_over = False
+        self._is_over = False  # nothing more is recorded
+        self._is_written = False
         self._hooks = ExitStack()
-        self._steps_from: str | None = None
-        self._leader: int | None = None  # the module whose calls are the steps
-        self._optimizer: int | None = None  # the optimizer whose steps are the steps
-        self._turns = 0
-        self._seen: set[int] = set()
-        self._units = 0
+        self._steps_done = 0
         self._compiled = False
-        self._calls_seen = 0
         self._rss: int | None = None
 
     @contextmanager
@@ -63,179 +69,160 @@ class Recorder:
         if not self.profiler.enabled:
             yield
             return
-        imports = {"torch": self._torch_is_there, "torch._dynamo": self._listen_to_compilations}
+        imports = {
+            "torch": self._guarded(self._torch_is_there),
+            "torch._dynamo": self._guarded(self._listen_to_compilations),
+        }
         with after_imports(imports):
             try:
                 yield
             finally:
                 self._calls.stop()
+                self._sessions.stop()
 
     def end(self, error: BaseException | None = None) -> None:
         """Ends the recording, and writes what was recorded; once, and in this process alone."""
-        if os.getpid() != self._process:
+        if os.getpid() != self._process or self._is_written or not self.profiler.began:
             return
-        self._calls.stop()
-        self._hooks.close()
-        if self._is_over or not self.profiler.began:
-            return
-        self._is_over = True
-        self.profiler.end_trace()
-        self._sessions.save()
-        steps_from = self._steps_from if self.profiler.step_num else None
-        self.profiler.describe(steps_from=steps_from, missing=self.missing)
-        self.profiler.__exit__(type(error) if error else None, error, None)
+        self._is_written = True
+        with writing():
+            self._stop()
+            self._sessions.save()
+            steps_from = self._steps.source if self.profiler.step_num else None
+            self.profiler.describe(steps_from=steps_from)
+            self.profiler.__exit__(type(error) if error else None, error, None)
+
+    def _guarded(self, hear: Callable[..., None]) -> Callable[..., None]:
+        """`hear` in this process, while nothing has failed; its errors are said."""
+
+        def guarded(*args: object) -> None:
+            if self.has_failed or os.getpid() != self._process:
+                return
+            try:
+                hear(*args)
+            except Exception as error:
+                self.has_failed = True
+                say(f"the recording failed: {error}")
+                self._calls.stop()
+
+        return guarded
 
     def _torch_is_there(self) -> None:
         if not self._sessions.listen():
-            warn("this torch hides its profiler's sessions: a program's own is not kept")
+            say("this torch hides its profiler's sessions: a program's own is not kept")
+        if not self._calls.watch():
+            say("this torch hides the calls of modules: everything is recorded")
+            self._from_start, self._has_limit = True, False
         if self._from_start:
-            self._begin()
-        if not self._calls.watch() and not self._from_start:
-            warn("this torch hides the calls of modules: everything is recorded, without steps")
-            self._limit = None
             self._begin()
 
     def _listen_to_compilations(self) -> None:
         try:
             from torch._dynamo.callback import callback_handler
+        except ImportError:
+            say("this torch hides its compilations: steps that compile count as others")
+            return
+        callback = self._guarded(self._compiles)
+        clear = callback_handler.clear
 
-            callback_handler.register_start_callback(self._compiles)
-        except (ImportError, AttributeError):
-            warn("this torch hides its compilations: steps that compile count as others")
+        def clear_others() -> None:  # torch._dynamo.reset() does
+            clear()
+            callback_handler.register_start_callback(callback)
+
+        callback_handler.clear = clear_others  # type: ignore[method-assign]
+        callback_handler.register_start_callback(callback)
 
     def _begin(self, with_trace: bool = True) -> None:
-        if self.profiler.began or self._is_over:
-            return
-        if with_trace and _torch_records():
+        if self.profiler.began or (with_trace and trace.torch_records()):
             return
         self.profiler.begin(with_trace)
-        if is_any_alive():
-            self._steps_from = "optimizer"
-        self._hooks.enter_context(optimizer_steps(self._optimized))
+        trace.give_way = self._guarded(self._session_begins)
+        self._steps.begin()
+        if self._has_limit:
+            _thread.start_new_thread(self._watch_size, ())
+        self._hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
 
     def _called(self, module: object) -> None:
         """Before an outermost call of a module on the main thread."""
+        self._begin()
         if self._is_over:
             self._calls.stop()
             return
-        self._begin()
-        if not self._recording:
-            return
-        if _in_pipeline():
-            self._steps_from = "denoising"
-        elif self._steps_from in (None, "calls", "optimizer"):
-            self._take_turn(module)
-        if self._is_too_large():
-            self._end_early(f"its trace would pass {LIMIT_BYTES >> 20} MiB of JSON")
+        self._steps.called(module)
 
-    def _take_turn(self, module: object) -> None:
-        """A step begins with each call of the module that was the first to be called twice.
-
-        Where there is an optimizer, its steps are awaited; a compiled one's are not seen.
-        """
-        if self._leader is None and id(module) in self._seen:
-            self._leader = id(module)
-        self._seen.add(id(module))
-        if id(module) != self._leader or self._optimizer is not None:
-            return
-        self._turns += 1
-        if self._steps_from != "optimizer" or self._turns >= ACCUMULATED:
-            self._steps_from = "calls"
-            self._end_unit()
+    def _called_elsewhere(self) -> None:
+        self.other_threads = True
 
     def _optimized(self, optimizer: object) -> None:
-        """After a step of an optimizer: the first one's turns are the steps."""
-        if not self._recording or not _is_main_thread():
-            return
-        self._steps_from = "optimizer"
-        if self._optimizer is None:
-            self._optimizer = id(optimizer)
-        if id(optimizer) == self._optimizer:
-            self._end_unit()
-
-    def _end_unit(self) -> None:
-        self._units = 0 if self._compiled else self._units + 1
-        self._compiled = False
-        if self._limit is not None and self._units >= self._limit:
-            self.profiler.end_step()
-            self._end_early(f"{self._units} steps without a compilation are enough")
-        else:
-            self.profiler.step()
+        if not self._is_over and _is_main_thread():
+            self._steps.optimized(optimizer)
 
     def _compiles(self, _: Any) -> None:
         """As Dynamo begins to compile."""
-        if not _is_main_thread() or os.getpid() != self._process:
+        if self._is_over or not _is_main_thread():
             return
         self._compiled = True
-        if not self._calls.inside:  # a function, not a module: Dynamo would see the other code
+        if not self._calls.inside:  # a function: Dynamo would see the other code of modules
             self._calls.stop()
-            try:
-                self._begin()
-            except Exception as error:
-                warn(f"nothing was recorded: {error}")
-
-    def _called_elsewhere(self) -> None:
-        self.missing["threads"] = (
-            "modules were called on other threads than the main one, which the trace does not hold"
-        )
+            self._begin()
+        self._rss = None  # what the compiler takes is no trace
 
     def _session_begins(self) -> None:
         """Before the program starts a session of torch's profiler."""
-        if os.getpid() != self._process or self._is_over:
-            return
         if not self.profiler.began:
             self._begin(with_trace=False)
-        self.profiler.end_trace()
+        self._stop()
+
+    def _end_step(self) -> None:
+        self._steps_done = 0 if self._compiled else self._steps_done + 1
+        self._compiled = False
+        if self._has_limit and self._steps_done >= ENOUGH:
+            self.profiler.end_step()
+            self._stop(f"{ENOUGH} steps without a compilation are enough")
+        else:
+            self.profiler.step()
+
+    def _check_size(self) -> None:
+        """Ends the recording where the process has grown too much since it warmed up."""
+        held = rss_bytes() if self._has_limit else None
+        if held is None or self._is_over:
+            return
+        if self._rss is None:
+            self._rss = held
+        if held - self._rss > LIMIT_BYTES:
+            self._stop(f"the process has grown by {LIMIT_BYTES >> 20} MiB, as for a large trace")
+
+    def _watch_size(self) -> None:
+        """Has the main thread look at the size now and then, whatever it is doing."""
+        check = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._check_now)
+        self._kept = check  # as long as it may be called
+        while not self._is_over and os.getpid() == self._process:
+            time.sleep(PERIOD_S)
+            ctypes.pythonapi.Py_AddPendingCall(check, None)
+
+    def _check_now(self, _: object) -> int:
+        self._guarded(self._check_size)()
+        return 0
+
+    def _stop(self, why: str = "") -> None:
+        """Ends and writes the trace. `run.json` waits for the end of the program."""
+        if self._is_over:
+            return
+        self._is_over = True
+        self._calls.stop()
+        self._hooks.close()
+        if why:
+            say(f"the recording ends here: {why}")
+        with writing():
+            self.profiler.end_trace()
 
     def _session_path(self) -> Path:
-        profiler = self.profiler
-        assert profiler.output_dir
-        paths = (
-            run_directory.trace_path(profiler.output_dir, profiler.name, rank(), cycle)
-            for cycle in (None, *range(2, 100_000))
-        )
+        directory, name = self.profiler.output_dir, self.profiler.name
+        assert directory
+        cycles = (None, *range(2, 100_000))
+        paths = (run_directory.trace_path(directory, name, rank(), cycle) for cycle in cycles)
         return next(path for path in paths if not path.exists())
-
-    def _end_early(self, why: str) -> None:
-        print(f"capture: the recording ends here: {why}", file=sys.stderr)
-        self.end()
-
-    def _is_too_large(self) -> bool:
-        """Estimated by the memory that the process has taken since the first call was over."""
-        if self._limit is None:
-            return False
-        self._calls_seen += 1
-        if self._calls_seen == 2:
-            self._rss = rss_bytes()
-        return self._rss is not None and (
-            ((rss_bytes() or 0) - self._rss) * JSON_PER_RSS > LIMIT_BYTES
-        )
-
-    @property
-    def _recording(self) -> bool:
-        return self.profiler.began and not self._is_over and os.getpid() == self._process
-
-
-def _torch_records() -> bool:
-    import torch
-
-    return bool(torch._C._autograd._profiler_enabled())
 
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
-
-
-def _in_pipeline() -> bool:
-    """Whether a call of a diffusers pipeline is under way on this thread."""
-    module = sys.modules.get(PIPELINE_MODULE)
-    if module is None:
-        return False
-    frame = sys._getframe(1)
-    while frame:
-        if frame.f_code.co_name == "__call__" and isinstance(
-            frame.f_locals.get("self"), module.DiffusionPipeline
-        ):
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_writing = 0
+_awaits = False
+
 
 @contextmanager
 def saved_at_sigterm(save: Callable[[], None]) -> Iterator[None]:
@@ -15,6 +18,10 @@ def saved_at_sigterm(save: Callable[[], None]) -> Iterator[None]:
     process = os.getpid()
 
     def end(number: int, _: FrameType | None) -> None:
+        global _awaits
+        if _writing and os.getpid() == process:
+            _awaits = True
+            return
         try:
             if os.getpid() == process:
                 save()
@@ -31,3 +38,17 @@ def saved_at_sigterm(save: Callable[[], None]) -> Iterator[None]:
     finally:
         if signal.getsignal(signal.SIGTERM) is end:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """In the body, files are written: SIGTERM waits for its end."""
+    global _writing, _awaits
+    _writing += 1
+    try:
+        yield
+    finally:
+        _writing -= 1
+        if _awaits and not _writing:
+            _awaits = False
+            os.kill(os.getpid(), signal.SIGTERM)

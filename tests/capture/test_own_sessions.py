@@ -86,3 +86,34 @@ print([event.count for event in own.key_averages() if event.key == "aten::linear
 
     assert len(done.named("aten::linear")) == 3
     assert json.loads((tmp_path / "run" / "run.json").read_text())["name"] == "own"
+
+
+def test_a_session_goes_on_after_enough_calls(tmp_path):
+    captured(
+        """
+for _ in range(12): call()
+with profile(activities=[ProfilerActivity.CPU]) as own:
+    for _ in range(20): call()
+""",
+        tmp_path,
+    )
+
+    before = tmp_path / "run" / "own-rank0.trace.json.gz"
+    own = tmp_path / "run" / "own-rank0-cycle2.trace.json.gz"
+    assert (linears(before), linears(own)) == (10, 20)
+
+
+def test_a_session_that_is_exported_after_the_next_one_began_is_exported(tmp_path):
+    captured(
+        """
+with profile(activities=[ProfilerActivity.CPU]) as first: call()
+with profile(activities=[ProfilerActivity.CPU]) as second: call(); call()
+first.export_chrome_trace("first.json")
+second.export_chrome_trace("second.json.gz")
+""",
+        tmp_path,
+    )
+
+    traces = [tmp_path / "run" / f"own-rank0{cycle}.trace.json.gz" for cycle in ("", "-cycle2")]
+    assert [linears(trace) for trace in traces] == [1, 2]
+    assert json.loads((tmp_path / "first.json").read_text())["traceEvents"]

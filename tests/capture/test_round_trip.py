@@ -9,6 +9,7 @@ import ingest
 from capture import Profiler
 from ingest.errors import ProfileError
 from tests.capture.captured import Captured
+from tests.capture.test_scripts import run
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
@@ -137,3 +138,22 @@ def test_a_recompilation_with_its_reason_and_times(recompiled: Captured, store):
         "SELECT compilations, recompiles FROM run_overview"
     ).fetchall()
     assert (compilations, recompiles) == (1, 1)
+
+
+def test_what_compiles_while_a_schedule_waits_is_not_measured(capture_extra, store, tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text(
+        "import torch\nmodel = torch.compile(torch.nn.Linear(4, 4), backend='aot_eager')\n"
+        "for _ in range(4): model(torch.ones(2, 4))"
+    )
+    schedule = ["--profile-wait", "1", "--profile-warmup", "0", "--profile-active", "2"]
+    done = run(
+        *("-m", "capture", "run", *schedule, "--out", "run", "--", str(script)), cwd=tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == ["ProfilerStep#1", "ProfilerStep#2"]
+    [compilation] = captured.run["compilation"]["compilations"]
+    rows = added(tmp_path / "run", store).sql("SELECT is_in_measured_step FROM compilations")
+    assert (compilation["in_measured_run"], rows.fetchall()) == (False, [(False,)])

@@ -254,10 +254,97 @@ def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
         "worker = threading.Thread(target=lambda: model(torch.ones(2, 4)))\n"
         "worker.start(); worker.join(); print('done')"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "threads.py", cwd=tmp_path)
+    capture = ["-m", "capture", "run", "--out", "run"]
+    done = run(*capture, "--", "threads.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "done\n")
-    assert "the main thread" in done.stderr.splitlines()[-1]
+    assert "--from-start records all threads" in done.stderr.splitlines()[-1]
+    done = run(*capture, "--from-start", "--", "threads.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert len(Captured.read(tmp_path / "run").named("aten::linear")) == 1
+
+
+def test_a_fork_that_ends_leaves_the_run_to_its_parent(tmp_path):
+    (tmp_path / "forks.py").write_text(
+        "import os, sys\ndef fork():\n    if os.fork() == 0: sys.exit(3)\n"
+        "    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)\n"
+        f"fork()\n{MODEL}fork()\n"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "forks.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "3\n\n3\n"), done.stderr
+    assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
+def test_modes_and_tracers_of_the_program_see_nothing_of_the_steps(tmp_path):
+    (tmp_path / "modes.py").write_text(
+        "import torch\nfrom torch.fx.experimental.proxy_tensor import make_fx\n"
+        "from torch.utils._python_dispatch import TorchDispatchMode\n"
+        "class Printing(TorchDispatchMode):\n"
+        "    def __torch_dispatch__(self, op, types, args=(), kwargs=None):\n"
+        "        print(op)\n        return op(*args, **(kwargs or {}))\n"
+        "torch.manual_seed(0)\n"
+        "model, x = torch.nn.Linear(4, 4).requires_grad_(False), torch.ones(2, 4)\n"
+        "def twice(x): return model(x) + model(x)\n"
+        "print(torch.jit.trace(twice, x).graph)\nprint(make_fx(twice)(x).code)\n"
+        "with Printing(): twice(x); twice(x)\n"
+    )
+    plain = run("modes.py", cwd=tmp_path)
+    done = run("-m", "capture", "run", "--out", "run", "--", "modes.py", cwd=tmp_path)
+
+    assert (plain.returncode, done.returncode) == (0, 0), done.stderr
+    assert done.stdout == plain.stdout
+    assert len(Captured.read(tmp_path / "run").steps) > 2
+
+
+def test_a_profiler_of_ours_in_the_program_takes_over(tmp_path):
+    (tmp_path / "ours.py").write_text(
+        "import torch, capture\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        "with capture.Profiler(output_dir='theirs'): model(torch.ones(2, 4))"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "ours.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    for directory in ("run", "theirs"):
+        assert len(Captured.read(tmp_path / directory).named("aten::linear")) == 1
+
+
+def test_a_process_that_grows_ends_its_recording(tmp_path):
+    (tmp_path / "grows.py").write_text(
+        "import time, torch\nheld = []\ndef wait():\n    for _ in range(250): time.sleep(0.01)\n"
+        "torch.nn.Linear(4, 4)(torch.ones(2, 4))\nwait()\nheld.append(bytearray(150 << 20))\n"
+        "wait()\ntorch.ones(3).cumsum(0)\nprint('done')"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "grows.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "the process has grown by 100 MiB" in done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.named("aten::linear")
+    assert not captured.named("aten::cumsum")
+
+
+def test_a_failure_of_the_recording_is_none_of_the_program(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import shutil, warnings\nwarnings.simplefilter('error')\n"
+        + MODEL.replace("model(torch", "shutil.rmtree('run', ignore_errors=True); model(torch")
+        + "print('done')"
+    )
+    done = run(
+        *("-m", "capture", "run", "--profile-active", "1", "--out", "run", "--", "mine.py"),
+        cwd=tmp_path,
+    )
+
+    assert (done.returncode, done.stdout) == (1, "\ndone\n"), done.stderr
+    assert "capture: the recording failed: cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_stands_behind_the_program_is_its_own(tmp_path):
+    (tmp_path / "mine.py").write_text("import sys\nprint(sys.argv)")
+    for command in (["mine.py", "--", "--x"], ["--", "mine.py", "--", "--x"]):
+        done = run("-m", "capture", "run", "--out", "run", *command, cwd=tmp_path)
+        assert done.stdout == "['mine.py', '--', '--x']\n"
 
 
 def test_a_run_is_added_to_a_store_at_once(tmp_path):

@@ -51,7 +51,7 @@ def parser() -> ArgumentParser:
         help="Add the run to a store at once: STORE, or the default one.",
     )
     script.add_argument(
-        "--open", action="store_true", help="The same, and open the dashboard on that store."
+        "--open", action="store_true", help="Like --ingest, then open the dashboard on that store."
     )
     script.add_argument("-m", nargs=argparse.REMAINDER, dest="module", help=argparse.SUPPRESS)
     script.add_argument("program", nargs=argparse.REMAINDER, help="The program, as you type it.")

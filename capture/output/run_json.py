@@ -50,7 +50,7 @@ KEYS = {
     "wall_time_ns": "the same call without the profiler, from an idle device to an idle one: "
     "the median of `wall_times_ns`",
     "wall_times_ns": "each time that this call was timed",
-    "step_times_ns": "each step of one call more, by events on the device's stream",
+    "step_times_ns": "each step of one further, unprofiled call, by events on the device's stream",
     "profiled_wall_time_ns": "the profiled run; beside wall_time_ns, the profiler's cost",
     "profiled_step_times_ns": "each step of the profiled run, on the host",
     "steps_from": "what the steps of a program are: `optimizer`, `denoising`, `calls` of a module",

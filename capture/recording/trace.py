@@ -88,16 +88,16 @@ class Trace:
         from torch.profiler import record_function
 
         self._began_ns = time.time_ns() if self._schedule.records(step) else None
-        with _unseen():
+        with _at_work(), _unseen():
             self._mark = record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()  # type: ignore[no-untyped-call]
 
     def unmark(self) -> None:
         """Ends the range, if there is one."""
         if self._mark and threading.get_ident() == self._thread:
-            with _unseen():
+            with _at_work(), _unseen():
                 self._mark.__exit__(None, None, None)
-            self._mark = None
+                self._mark = None
             if self._began_ns is not None:
                 self.steps_ns.append((self._began_ns, time.time_ns()))
 

@@ -56,6 +56,7 @@ class Recorder:
         self._sessions = OwnSessions(self._guarded(self._session_begins), self._session_path)
         self._steps = Steps(self._end_step)
         self._process = os.getpid()
+        self._busy = 0
         self._is_over = False  # nothing more is recorded
         self._is_written = False
         self._hooks = ExitStack()
@@ -98,12 +99,15 @@ class Recorder:
         def guarded(*args: object) -> None:
             if self.has_failed or os.getpid() != self._process:
                 return
+            self._busy += 1
             try:
                 hear(*args)
             except Exception as error:
                 self.has_failed = True
                 say(f"the recording failed: {error}")
                 self._calls.stop()
+            finally:
+                self._busy -= 1
 
         return guarded
 
@@ -119,11 +123,12 @@ class Recorder:
     def _listen_to_compilations(self) -> None:
         try:
             from torch._dynamo.callback import callback_handler
-        except ImportError:
+
+            clear = callback_handler.clear
+        except (ImportError, AttributeError):
             say("this torch hides its compilations: steps that compile count as others")
             return
         callback = self._guarded(self._compiles)
-        clear = callback_handler.clear
 
         def clear_others() -> None:  # torch._dynamo.reset() does
             clear()
@@ -201,7 +206,8 @@ class Recorder:
             ctypes.pythonapi.Py_AddPendingCall(check, None)
 
     def _check_now(self, _: object) -> int:
-        self._guarded(self._check_size)()
+        if not self._busy and not trace.at_work():  # it comes between any two instructions
+            self._guarded(self._check_size)()
         return 0
 
     def _stop(self, why: str = "") -> None:

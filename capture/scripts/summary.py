@@ -20,7 +20,7 @@ def summary(run: dict[str, Any], directory: Path) -> Iterator[str]:
         recompiled = [c["reason"] for c in did["compilations"] if c["recompile"] and c["reason"]]
         first = f": {recompiled[0].splitlines()[0][:100]}" if recompiled else ""
         count, again = len(did["compilations"]), did["recompiles"]
-        yield f"compiled    {count} times, {again} of them again{first}"
+        yield f"compiled    {count} compilations, {again} recompilations{first}"
     for peak in run.get("memory", []):
         for key, what in (("peak_allocated_bytes", "allocated"), ("peak_rss_bytes", "resident")):
             if size := peak.get(key):

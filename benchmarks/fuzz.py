@@ -101,6 +101,9 @@ def violations(
     path = directory / "damaged.json"
     path.write_bytes(gzip.compress(content, 1) if chance.random() < 0.2 else content)
     io.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
+    untouched = Counter(
+        event for first, last, event in sample.events if last <= start or first >= end
+    )
     source = Source(0, path, "kineto", len(content), "")
     with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
         prepare(connection)
@@ -108,8 +111,8 @@ def violations(
             load(source, Staging(connection), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
-            in_head = start < sample.events[0][0]
-            return [] if clear and in_head else [f"refused: {error}"]
+            may_be_refused = start < sample.events[0][0] or not untouched  # its head, or all of it
+            return [] if clear and may_be_refused else [f"refused: {error}"]
         except Exception as error:
             return [f"{type(error).__name__}: {error}"]
         rows = connection.execute(
@@ -123,9 +126,6 @@ def violations(
         found.append(f"{len(rows)} rows, counted as {source.complete} + {other}")
     if source.events != len(rows) + sum(source.dropped.values()):
         found.append(f"{source.events} events, but {len(rows)} rows and {source.dropped} dropped")
-    untouched = Counter(
-        event for first, last, event in sample.events if last <= start or first >= end
-    )
     if lost := untouched - Counter((p, n, t, ns) for p, n, t, ns, _ in rows):
         found.append(f"{lost.total()} untouched events lost, such as {next(iter(lost))}")
     return found

@@ -291,9 +291,9 @@ class Profiler:
         return self._trace.profile
 
     def _begin_step(self) -> None:
-        self._step_began_ns = time.perf_counter_ns()
         if self._trace:
             self._trace.mark(self.step_num)
+        self._step_began_ns = time.perf_counter_ns()
 
     def _end_step(self) -> None:
         self._step_times_ns.append(time.perf_counter_ns() - self._step_began_ns)

@@ -311,9 +311,10 @@ def test_a_profiler_of_ours_in_the_program_takes_over(tmp_path):
 
 def test_a_process_that_grows_ends_its_recording(tmp_path):
     (tmp_path / "grows.py").write_text(
-        "import time, torch\nheld = []\ndef wait():\n    for _ in range(250): time.sleep(0.01)\n"
-        "torch.nn.Linear(4, 4)(torch.ones(2, 4))\nwait()\nheld.append(bytearray(150 << 20))\n"
-        "wait()\ntorch.ones(3).cumsum(0)\nprint('done')"
+        "import time, torch\nheld = []\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
+        "while torch.autograd.profiler._is_profiler_enabled and len(held) < 100:\n"
+        "    held.append(bytearray(20 << 20))\n    time.sleep(0.2)\n"
+        "torch.ones(3).cumsum(0)\nprint('done')"
     )
     done = run("-m", "capture", "run", "--out", "run", "--", "grows.py", cwd=tmp_path)
 

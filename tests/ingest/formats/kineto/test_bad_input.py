@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import ingest
@@ -279,6 +279,7 @@ def test_rows_and_drops_add_up_on_every_undamaged_sample(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(name=st.sampled_from(SAMPLES), seed=st.integers(0, 2**32))
+@example(name="malformed/misc_badmeta.json", seed=13830)  # no event is left
 def test_damage_costs_no_event_that_it_does_not_touch(
     name: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:

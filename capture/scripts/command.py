@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,7 @@ def _report(asked: argparse.Namespace, run: dict[str, object], directory: Path) 
     if store is None and asked.open:
         store = ""
     if store is None:
+        say(f"next        ingest add {shlex.quote(str(directory))}")
         return
     options = ["--store", store] if store else []
     added = [sys.executable, "-m", "ingest", "add", str(directory), *options]

@@ -1,8 +1,7 @@
-"""What a recording of a program holds, in a few lines, and what to type next."""
+"""What a recording of a program holds, in a few lines."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
@@ -29,7 +28,6 @@ def summary(run: dict[str, Any], directory: Path) -> Iterator[str]:
     yield f"files       {len(files)}, {_size(sum(file.stat().st_size for file in files))}"
     for what, why in run.get("missing", {}).items():
         yield f"missing     {what}: {why}"
-    yield f"next        ingest add {shlex.quote(str(directory))}"
 
 
 def _spread(times_ns: list[int]) -> str:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from capture.device import default_device, synchronize
-from capture.errors import CaptureError, capture_extra, warn
+from capture.errors import CaptureError, warn
 from capture.output import run_directory
 from capture.output.ranks import rank, world_size
 from capture.output.run_json import described
@@ -141,11 +141,9 @@ class Profiler:
         return self
 
     def begin(self, with_trace: bool = True) -> None:
-        """Begins the body, as entering it does; without a trace of its own where none is wanted."""
+        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded."""
         if not self.enabled:
             return
-        with capture_extra():
-            pass
         if with_trace and torch_records() and trace.give_way:
             trace.give_way()
         if with_trace and torch_records():

@@ -68,7 +68,7 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
 
 
 def _report(asked: argparse.Namespace, run: dict[str, object], directory: Path) -> None:
-    """Says what there is, and does what was asked for with it; by one rank."""
+    """Prints the summary; adds the run to a store and opens the dashboard if asked to."""
     if rank():
         return
     for line in summary(run, directory):

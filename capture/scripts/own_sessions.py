@@ -1,7 +1,7 @@
 """A program's own sessions of torch's profiler, kept as traces of the run.
 
-Torch runs one profiler at a time, and Kineto's result can be exported once. So what the program
-exports is copied; what it does not export is saved before its next session, or at the end.
+Torch runs one profiler at a time, and exports a result once. So we copy what the program exports,
+and save a session that it has not exported before the next one begins, or at the end.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ USAGE = "capture run [options] -- script.py arguments..."
 
 
 class Program(NamedTuple):
-    """A program: a script, or a module with `-m`, and what it finds in `sys.argv`."""
+    """A script, or a module with `-m`, and its `sys.argv`."""
 
     script: str
     is_module: bool
@@ -38,7 +38,7 @@ class Program(NamedTuple):
     def of(cls, command: Sequence[str]) -> Program:
         """The program that `script.py …`, `-m module …`, or `python` with either names.
 
-        Raises CaptureError where there is none; it says what to type.
+        Raises CaptureError if there is none; the message says what to type.
         """
         words = list(command)
         if words and PYTHON.fullmatch(Path(words[0]).name):
@@ -65,7 +65,7 @@ class Program(NamedTuple):
         return cls(script, is_module, words)
 
     def run(self) -> None:
-        """Runs it as `__main__`. What it raises goes through; SystemExit too."""
+        """Runs the program as `__main__`. Its exceptions propagate, SystemExit included."""
         main = ModuleType("__main__")
         main.__dict__.update(__annotations__={}, __builtins__=__builtins__)
         sys.modules["__main__"] = main

@@ -1,4 +1,4 @@
-"""What a program's steps are, by what it calls."""
+"""Decides what counts as a step of a program."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Recorder:
                 self._sessions.stop()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Ends the recording and writes its files. A second call, or one in a fork, does nothing."""
+        """Ends the recording and writes its files. Called again, or in a fork, it does nothing."""
         if os.getpid() != self._process or self._is_written or not self.profiler.began:
             return
         self._is_written = True

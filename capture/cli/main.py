@@ -9,6 +9,7 @@ from capture.errors import CaptureError, say, warn_on_stderr
 from capture.pipelines.command import profile_pipeline
 from capture.pipelines.compare import compare
 from capture.recording import compilation
+from capture.scripts.children import record_nothing
 from capture.scripts.command import profile_script
 
 
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(given: list[str]) -> None:
     """One command. What stands behind a `--` is a program's, not ours."""
+    record_nothing()
     if given and given[0].endswith(".py"):  # capture script.py
         given = ["run", "--", *given]
     end = given.index("--") if "--" in given else len(given)
@@ -32,8 +34,7 @@ def run(given: list[str]) -> None:
     if asked.command == "run":
         module = ["-m", *asked.module] if asked.module is not None else []
         named = [*module, *asked.program]  # a -- behind a program is the program's
-        with compilation.kept_log():
-            profile_script(asked, named + given[end if named else end + 1 :])
+        profile_script(asked, named + given[end if named else end + 1 :])
         return
     try:
         if asked.command == "compare":

@@ -39,13 +39,13 @@ def check_empty(directory: Path) -> None:
         raise CaptureError(f"{directory} is not empty: a run needs a directory of its own")
 
 
-def choose(directory: str | Path | None, name: str, rank: int) -> Path:
+def choose(directory: str | Path | None, name: str, process: str) -> Path:
     """The directory for a run, made where there is none.
 
     It is the one given, else `<name>` in that of TRACEHOUSE_PROFILE_DIR, of
-    CACHE_DIT_TORCH_PROFILER_DIR, or in `profiles`. Where this rank finished a run before, it is
-    the first of `<directory>-2`, `<directory>-3`, ... where it did not: so all ranks come to the
-    same one without asking each other. Raises CaptureError where it cannot be made.
+    CACHE_DIT_TORCH_PROFILER_DIR, or in `profiles`. Where this process (`rank0`) finished a run
+    before, it is the first of `<directory>-2`, `<directory>-3`, ... where it did not: so all ranks
+    come to the same one without asking each other. Raises CaptureError where it cannot be made.
     """
     if directory is None:
         parent = next(filter(None, map(os.environ.get, VARIABLES)), DEFAULT_DIRECTORY)
@@ -53,7 +53,7 @@ def choose(directory: str | Path | None, name: str, rank: int) -> Path:
     first = Path(directory).expanduser().absolute()
     numbered = (first.with_name(f"{first.name}-{number}") for number in count(2))
     chosen = first
-    while rank_path(chosen, rank).exists():
+    while process_path(chosen, process).exists():
         chosen = next(numbered)
     _made(chosen)
     return chosen
@@ -65,25 +65,25 @@ def file_name(name: str | None) -> str:
     return re.sub(r"[^\w.+ -]", "_", named).strip(" .")[:120] or "profile"
 
 
-def trace_path(directory: Path, name: str, rank: int = 0, cycle: int | None = None) -> Path:
-    """Where the trace of a rank belongs; `cycle` counts from 1 where there can be several."""
+def trace_path(directory: Path, name: str, process: str, cycle: int | None = None) -> Path:
+    """Where the trace of a process belongs; `cycle` counts from 1 where there can be several."""
     of_cycle = "" if cycle is None else f"-cycle{cycle}"
-    return directory / f"{name}-rank{rank}{of_cycle}.trace.json.gz"
+    return directory / f"{name}-{process}{of_cycle}.trace.json.gz"
 
 
-def memory_path(directory: Path, name: str, rank: int = 0) -> Path:
-    """Where the memory snapshot of a rank belongs."""
-    return directory / f"{name}-rank{rank}-memory.pickle"
+def memory_path(directory: Path, name: str, process: str) -> Path:
+    """Where the memory snapshot of a process belongs."""
+    return directory / f"{name}-{process}-memory.pickle"
 
 
-def compile_log_path(directory: Path, name: str, rank: int = 0) -> Path:
-    """Where torch's structured compile log of a rank belongs."""
-    return directory / f"{name}-rank{rank}.compile.log.gz"
+def compile_log_path(directory: Path, name: str, process: str) -> Path:
+    """Where torch's structured compile log of a process belongs."""
+    return directory / f"{name}-{process}.compile.log.gz"
 
 
-def rank_path(directory: Path, rank: int) -> Path:
-    """Where a rank's own description belongs; it says that the rank is done."""
-    return directory / f"rank{rank}.json"
+def process_path(directory: Path, process: str) -> Path:
+    """Where a process's own description belongs; it says that the process is done."""
+    return directory / f"{process}.json"
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from capture.pipelines.calls import Inputs
 from capture.pipelines.load import load
 from capture.pipelines.record import Compile, record
 from capture.recording.arguments import create_profiler_from_args
+from capture.recording.profiler import Profiler
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
@@ -48,37 +49,40 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
             held.enter_context(run_directory.provisional(asked.profile_dir))
         # Keeps transformers from remarking on image processors that are not used here.
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        held.callback(_print_directory, profiler)  # also where it was stopped
+        held.enter_context(profiler.preparing())
         pipeline = load(
             asked.command, asked.model, seed=asked.seed, dtype=asked.dtype, offload=asked.offload
         )
         if asked.profile and not asked.steps:
             print(f"{steps} denoising steps, to keep the trace small: see --steps", file=sys.stderr)
-        try:
-            run = record(
-                pipeline,
-                profiler,
-                model=model,
-                inputs=Inputs(
-                    prompt=asked.prompt,
-                    batch=asked.batch,
-                    height=asked.height or _size(asked, pipeline),
-                    width=asked.width or _size(asked, pipeline),
-                    steps=steps,
-                    max_sequence_length=TINY_TOKENS if asked.tiny else None,
-                    seed=asked.seed,
-                ),
-                warmup=asked.warmup,
-                warmup_batch=asked.warmup_batch,
-                compiled=compiled,
-                offload=asked.offload,
-                arguments=_said(asked),
-            )
-        finally:  # also where it was stopped: the files are there
-            if profiler.began and rank() == 0:
-                print(profiler.output_dir)
+        run = record(
+            pipeline,
+            profiler,
+            model=model,
+            inputs=Inputs(
+                prompt=asked.prompt,
+                batch=asked.batch,
+                height=asked.height or _size(asked, pipeline),
+                width=asked.width or _size(asked, pipeline),
+                steps=steps,
+                max_sequence_length=TINY_TOKENS if asked.tiny else None,
+                seed=asked.seed,
+            ),
+            warmup=asked.warmup,
+            warmup_batch=asked.warmup_batch,
+            compiled=compiled,
+            offload=asked.offload,
+            arguments=_said(asked),
+        )
     times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
     for line in summary(run):
         print(line, file=times)
+
+
+def _print_directory(profiler: Profiler) -> None:
+    if profiler.began and rank() == 0:
+        print(profiler.output_dir)
 
 
 def summary(run: dict[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ def compare(asked: argparse.Namespace, given: Sequence[str]) -> None:
     if not asked.profile:
         raise CaptureError("compare is about two profiles: without --no-profile")
     name = asked.profile_name or (f"{asked.kind}-tiny" if asked.tiny else Path(asked.model).name)
-    parent = run_directory.choose(asked.out or asked.profile_dir, name, rank=0)
+    parent = run_directory.choose(asked.out or asked.profile_dir, name, "rank0")
     run_directory.check_empty(parent)
     for mode, flag in (("eager", "--eager"), ("compiled", "--compile")):
         print(f"{mode}:", file=sys.stderr)

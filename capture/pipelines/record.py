@@ -75,11 +75,6 @@ def record(
             "will compile again inside the measured run"
         )
 
-    warmup_times_ns: list[int] = []
-    for _ in range(warmup):
-        with image_asked_for(pipeline), timed(device, warmup_times_ns):
-            generate(pipeline, warm)
-
     facts: dict[str, Any] = {
         "model": model,
         "pipeline": type(pipeline).__name__,
@@ -91,9 +86,13 @@ def record(
         "arguments": dict(arguments or {}),
         "warmup": warmup,
         "warmup_batch": warm.batch if warmup else None,
-        "warmup_times_ns": warmup_times_ns,
+        "warmup_times_ns": [],
         **known_inputs(pipeline, inputs),
     }
+    profiler.describe(**facts)
+    for _ in range(warmup):
+        with image_asked_for(pipeline), timed(device, facts["warmup_times_ns"]):
+            generate(pipeline, warm)
     if compiled and warm.batch != inputs.batch:
         facts["missing"] = {"wall_time_ns": NOT_TIMED}
     else:

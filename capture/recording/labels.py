@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from torch.profiler import record_function
+from capture.recording.code import copy, disguised
+
+_plain: Callable[..., None] | None = None  # stays: a thread may be on its way to it
+_is_on = False
 
 
 def valid(label: str) -> str:
@@ -18,15 +20,30 @@ def valid(label: str) -> str:
 @contextmanager
 def valid_labels() -> Iterator[None]:
     """In the body, the labels of every `record_function` are made valid."""
+    global _plain, _is_on
+    if _is_on:
+        yield
+        return
     from torch.profiler import record_function
 
-    make = record_function.__init__
-
-    def make_valid(self: record_function, name: str, args: str | None = None) -> None:
-        make(self, valid(name), args if args is None else valid(args))
-
-    record_function.__init__ = make_valid  # type: ignore[method-assign]
+    make: Any = record_function.__init__
+    code = make.__code__
+    _plain, _is_on = copy(make), True
+    make.__code__ = disguised(_init.__code__, make)
     try:
         yield
     finally:
-        record_function.__init__ = make  # type: ignore[method-assign]
+        make.__code__ = code
+        _is_on = False
+
+
+def make_valid(label: object, name: str, args: str | None) -> None:
+    """What the other code calls."""
+    assert _plain
+    _plain(label, valid(name), args if args is None else valid(args))
+
+
+def _init(self: object, name: str, args: str | None = None) -> None:
+    from capture.recording.labels import make_valid  # here: this code runs with torch's globals
+
+    make_valid(self, name, args)

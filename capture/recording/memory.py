@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,23 @@ class MemoryTracker:
 
 
 class MemoryHistory:
-    """The CUDA allocator's history, from `start` to `dump`, of at most `max_entries` actions."""
+    """The CUDA allocator's history, from now to `stop`, of at most `max_entries` actions.
 
-    def __init__(self, max_entries: int) -> None:
+    Where memory runs out, the snapshot of that moment goes to `path`; `ran_out` says so.
+    """
+
+    def __init__(self, max_entries: int, path: Path) -> None:
         with capture_extra():
             import torch
+        self.path = path
+        self.ran_out = False
+        self._is_over = False
         self._memory = torch.cuda.memory
         self._memory._record_memory_history(max_entries=max_entries)
+        # Torch lacks a way to take it away again.
+        attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
+        if attach:
+            attach(self._runs_out)
 
     @staticmethod
     def available() -> bool:
@@ -70,14 +81,22 @@ class MemoryHistory:
             import torch
         return torch.cuda.is_available()
 
-    def dump(self, path: Path) -> None:
+    def dump(self) -> None:
         """Writes the snapshot. Raises CaptureError if it cannot be written."""
-        with appearing(path) as temporary:
+        with appearing(self.path) as temporary:
             self._memory._dump_snapshot(str(temporary))  # type: ignore[no-untyped-call]
 
     def stop(self) -> None:
         """Ends the recording."""
+        self._is_over = True
         self._memory._record_memory_history(enabled=None)
+
+    def _runs_out(self, *_: object) -> None:
+        """Before the allocator raises the error; the program may catch it, and go on."""
+        if not self._is_over:
+            with suppress(Exception):
+                self.dump()
+                self.ran_out = True
 
 
 def rss_bytes() -> int | None:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from capture.device import default_device, synchronize
 from capture.errors import CaptureError, warn
 from capture.output import run_directory
+from capture.output.processes import Child
 from capture.output.ranks import rank, world_size
 from capture.output.run_json import described
 from capture.recording import compilation, trace
@@ -100,6 +101,7 @@ class Profiler:
         self.schedule = Schedule(skip_first, wait, warmup, active, repeat)
         self.began = False
         self.run: dict[str, Any] = {}
+        self.process = ""
         self.step_num = 0
         self.trace_path: Path | None = None
         self.memory_path: Path | None = None
@@ -109,7 +111,9 @@ class Profiler:
         self._hook_pipelines = hook_pipelines
         self._facts: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
+        self._is_prepared = False
         self._step_times_ns: list[int] = []
+        self._step_starts_ns: list[int] = []  # Unix time
         self._trace: Trace | None = None
         self._recording = False
         self._callback_error: Exception | None = None
@@ -140,21 +144,23 @@ class Profiler:
         self.begin()
         return self
 
-    def begin(self, with_trace: bool = True) -> None:
-        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded."""
+    def begin(self, with_trace: bool = True, child: Child | None = None) -> None:
+        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded.
+
+        `child` names this process where a program that is profiled has started it.
+        """
         if not self.enabled:
             return
         if with_trace and torch_records() and trace.give_way:
             trace.give_way()
         if with_trace and torch_records():
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
-        self._rank, self._device = rank(), default_device()
-        self.output_dir = run_directory.choose(self._wanted_dir, self.name, self._rank)
-        self.step_num, self._step_times_ns, self._missing = 0, [], {}
+        if not self._is_prepared:
+            self._prepare(child)
+        self.step_num, self._step_times_ns, self._step_starts_ns = 0, [], []
         self.trace_path = self.memory_path = self._callback_error = None
         compilation.remember_all()
         with ExitStack() as around:  # ended in the reverse order: the trace first
-            self._history = self._start_history()
             if self._history:
                 around.callback(self._history.stop)
             around.enter_context(valid_labels())
@@ -169,12 +175,47 @@ class Profiler:
         self._tracker = MemoryTracker()
         self._tracker.__enter__()
         self.began, self._recording = True, with_trace
+        self._hooks_pipelines = self._hook_pipelines and PIPELINE_MODULE in sys.modules
         self._place = _place()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         # Steps of a pipeline begin with its loop: what comes before is none.
-        if with_trace and not (self._hook_pipelines and PIPELINE_MODULE in sys.modules):
+        if with_trace and not self._hooks_pipelines:
             self._begin_step()
+
+    def remember_memory(self) -> None:
+        """Begins the allocator's history before the body, if `MEM` is asked for."""
+        if self.enabled and "MEM" in (self.activities or ()) and not self._is_prepared:
+            self._prepare(None)
+
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Around what precedes the body, and the body: with `MEM`, the weights have stacks, too.
+
+        Where it fails before the body, there are the snapshot and a `run.json`.
+        """
+        self.remember_memory()
+        try:
+            yield
+        except BaseException as error:
+            if self._is_prepared and self._history:
+                self.begin(with_trace=False)
+                self.__exit__(type(error), error, None)
+            raise
+
+    def _prepare(self, child: Child | None) -> None:
+        """Chooses where the files go, and begins the allocator's history."""
+        self._is_prepared = True
+        self._child, self._device, self._missing = child, default_device(), {}
+        self.process = child.label if child else f"rank{rank()}"
+        self.output_dir = run_directory.choose(self._wanted_dir, self.name, self.process)
+        self._history = self._start_history()
+
+    def hook_pipelines(self) -> None:
+        """Takes denoising steps for steps, where diffusers was imported after the body began."""
+        if self._recording and self._hook_pipelines and not self._hooks_pipelines:
+            self._hooks_pipelines = True
+            self._around.enter_context(denoising_steps(self._a_step))
 
     def end_step(self) -> None:
         """Tells that a step has ended, and none begins."""
@@ -186,6 +227,14 @@ class Profiler:
         self._recording = False
         if self._trace:
             self._trace.stop()
+
+    def abandon(self) -> None:
+        """In a fork: leaves the body to the parent process, without writing anything."""
+        if self._trace:
+            self._trace.abandon()
+        self._recording = False
+        with suppress(Exception):  # the device can be out of reach
+            self._around.close()
 
     def __exit__(
         self,
@@ -210,6 +259,7 @@ class Profiler:
     def _finish(self, error: BaseException | None) -> None:
         assert self.output_dir
         device_error: Exception | None = None
+        self._is_prepared = False
         with self._around:
             try:
                 if error is None:
@@ -220,33 +270,39 @@ class Profiler:
             wall_time_ns = time.perf_counter_ns() - self._started_ns
             wall_time_ns -= self._trace.aside_ns if self._trace else 0
             self._tracker.__exit__()
-            self._dump_history()
+            self._dump_history(error)
         if self._trace and self._trace.was_ended:
             self._lack("trace", "another torch profiler ran inside, and ended this recording")
         elif self._trace and not self._trace.cycles:
             self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
         self._save_compile_log()
         steps_ns = self._trace.steps_ns if self._trace else []
+        compiled = compilation.summary(steps_ns or [(self._began_ns, ended_ns)])
         measured = {
             "name": self.name,
-            "rank": self._rank,
+            "process": self._child and self._child.name,
+            "rank": self._child.rank if self._child else rank(),
             "world_size": world_size(),
             "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
             "profiled_wall_time_ns": wall_time_ns,
             "profiled_step_times_ns": self._step_times_ns,
+            "warmup_steps": self._warmup_steps(compiled),
             "profiler": {
                 "activities": sorted(self._recorded),
                 **self.options,
                 **vars(self.schedule),
             },
+            "device_time": (self._trace and self._trace.device_time.summary()) or None,
             "memory": self._tracker.peaks,
-            "compilation": compilation.summary(steps_ns or [(self._began_ns, ended_ns)]),
+            "compilation": compiled,
             "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
         }
         said = self._facts | {"missing": self._missing | self._facts.get("missing", {})}
         self.run = described(measured, self._device, said)
-        run_directory.write_json(run_directory.rank_path(self.output_dir, self._rank), self.run)
-        if self._rank == 0:
+        run_directory.write_json(
+            run_directory.process_path(self.output_dir, self.process), self.run
+        )
+        if self.process == "rank0":
             run_directory.write_json(self.output_dir / "run.json", self.run)
         if device_error:
             raise device_error
@@ -273,7 +329,7 @@ class Profiler:
 
     def _path(self, cycle: int | None) -> Path:
         assert self.output_dir
-        return run_directory.trace_path(self.output_dir, self.name, self._rank, cycle)
+        return run_directory.trace_path(self.output_dir, self.name, self.process, cycle)
 
     def _written(self, path: Path) -> None:
         self.trace_path = path
@@ -294,10 +350,18 @@ class Profiler:
         self._step_began_ns = time.perf_counter_ns()
 
     def _end_step(self) -> None:
-        self._step_times_ns.append(time.perf_counter_ns() - self._step_began_ns)
+        time_ns = time.perf_counter_ns() - self._step_began_ns
+        self._step_times_ns.append(time_ns)
+        self._step_starts_ns.append(time.time_ns() - time_ns)
         if self._trace:
             self._trace.end_step(self.step_num)
         self.step_num += 1
+
+    def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
+        """How many steps began before the last compilation did; None for none."""
+        started = [c["started_at_ns"] for c in compiled["compilations"]] if compiled else []
+        last_ns = max(started, default=0)
+        return sum(start_ns < last_ns for start_ns in self._step_starts_ns) or None
 
     @contextmanager
     def _a_step(self) -> Iterator[None]:
@@ -305,8 +369,8 @@ class Profiler:
         if not self._is_ours():
             yield
             return
-        if self._trace:
-            self._trace.unmark()
+        if self._trace and self._trace.is_marked:
+            self._end_step()  # one that began before the pipeline
         self._begin_step()
         try:
             yield
@@ -324,25 +388,26 @@ class Profiler:
         if not MemoryHistory.available():
             self._lack("memory_snapshot", NO_DEVICE)
             return None
-        return MemoryHistory(self._max_memory_entries)
+        assert self.output_dir
+        path = run_directory.memory_path(self.output_dir, self.name, self.process)
+        return MemoryHistory(self._max_memory_entries, path)
 
-    def _dump_history(self) -> None:
+    def _dump_history(self, error: BaseException | None) -> None:
         """Before the trace is written: after an OutOfMemoryError, little can be done."""
         if not self._history:
             return
-        assert self.output_dir
-        path = run_directory.memory_path(self.output_dir, self.name, self._rank)
         try:
-            self._history.dump(path)
-            self.memory_path = path
-        except Exception as error:
-            self._lack("memory_snapshot", f"the snapshot could not be written: {error}")
+            if not (error and self._history.ran_out):  # else there is that of the moment
+                self._history.dump()
+            self.memory_path = self._history.path
+        except Exception as failure:
+            self._lack("memory_snapshot", f"the snapshot could not be written: {failure}")
 
     def _save_compile_log(self) -> None:
         assert self.output_dir
         if not compilation.happened():
             return
-        path = run_directory.compile_log_path(self.output_dir, self.name, self._rank)
+        path = run_directory.compile_log_path(self.output_dir, self.name, self.process)
         try:
             if not compilation.save_log(path):
                 self._lack("compile_log", compilation.TOO_LATE)

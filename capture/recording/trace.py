@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capture.output.run_directory import appearing
+from capture.recording.device_time import DeviceTime
 from capture.recording.schedule import Schedule
 from capture.recording.trace_size import TraceSize
 
@@ -27,7 +28,7 @@ class Trace:
     with the path. `cycles` counts them. `was_ended` says that another profiler, of which torch runs
     one at a time, has ended this one. `aside_ns` is the time spent between steps on starting,
     ending and writing traces, which takes longer than many steps. `steps_ns` is when each recorded
-    step began and ended, Unix time.
+    step began and ended, Unix time. `device_time` is how long devices worked.
     """
 
     def __init__(
@@ -38,13 +39,15 @@ class Trace:
         path: Callable[[int | None], Path],
         on_ready: Callable[[Path], object],
     ) -> None:
-        from torch.profiler import profile
+        from torch.profiler import ProfilerActivity, profile
 
         self.cycles = 0
+        self._has_device = activities != {ProfilerActivity.CPU}
         self.was_ended = False
         self._thread = threading.get_ident()
         self.aside_ns = 0
         self.steps_ns: list[tuple[int, int]] = []
+        self.device_time = DeviceTime()
         self._began_ns: int | None = None
         self._is_over = False
         self._schedule = schedule
@@ -53,6 +56,7 @@ class Trace:
         self._options = options
         self._discards = False
         self._steps = 0  # recorded, of this cycle
+        self._steps_before = 0  # in `steps_ns`, those of earlier cycles
         self._mark: record_function | None = None
         self.profile = profile(
             activities=activities,
@@ -83,6 +87,16 @@ class Trace:
             with _at_work():
                 self.profile.stop()
 
+    def abandon(self) -> None:
+        """In a fork: records no more, and writes nothing."""
+        import torch
+
+        if not self._is_over and torch_records():
+            torch._C._autograd._disable_profiler()
+            torch.autograd.profiler._is_profiler_enabled = False
+        self._is_over = True
+        self._mark = None
+
     def mark(self, step: int) -> None:
         """Begins the range that marks the step."""
         from torch.profiler import record_function
@@ -91,6 +105,11 @@ class Trace:
         with _at_work(), _unseen():
             self._mark = record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()  # type: ignore[no-untyped-call]
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether a step is under way."""
+        return self._mark is not None
 
     def unmark(self) -> None:
         """Ends the range, if there is one."""
@@ -134,6 +153,9 @@ class Trace:
         path = self._path(self.cycles if self._schedule.numbers_cycles else None)
         with appearing(path) as temporary:
             profile.export_chrome_trace(str(temporary))
+        if self._has_device:
+            self.device_time.add(profile, self.steps_ns[self._steps_before :])
+        self._steps_before = len(self.steps_ns)
         self._on_ready(path)
 
 

@@ -1,8 +1,7 @@
 """Sees the outermost calls of modules without changing what Dynamo compiles.
 
 Dynamo guards on hooks, and traces what replaces `Module.__call__`. So only the code object of
-`Module._wrapped_call_impl` is another one, with the same name and place, and the original is back
-while a module runs.
+`Module._wrapped_call_impl` is another one, and the original is back while a module runs.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ import threading
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
+
+from capture.recording.code import copy, disguised
 
 NAME = "_wrapped_call_impl"
 
@@ -47,13 +48,8 @@ class OutermostCalls:
         ):
             return False
         self._function, self._code = function, function.__code__
-        self._plain = FunctionType(function.__code__, function.__globals__, function.__name__)
-        self._ours = _wrapped_call_impl.__code__.replace(
-            co_filename=self._code.co_filename,
-            co_firstlineno=self._code.co_firstlineno,
-            co_name=self._code.co_name,
-            co_qualname=self._code.co_qualname,
-        )
+        self._plain = copy(function)
+        self._ours = disguised(_wrapped_call_impl.__code__, function)
         _watching = self
         function.__code__ = self._ours
         return True
@@ -63,6 +59,14 @@ class OutermostCalls:
         if self._function and self._code:
             self._function.__code__ = self._code
         self._function = None
+
+    def forked(self) -> None:
+        """In a fork: watches it, if its parent was ever watched."""
+        if self._plain:
+            self._process = os.getpid()
+            self.inside = False
+            self.stop()
+            self.watch()
 
     def called(self, module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that came while no other was under way."""

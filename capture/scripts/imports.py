@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 Callback = Callable[[], None]
 
 
-@contextmanager
-def after_imports(callbacks: dict[str, Callback]) -> Iterator[None]:
-    """In the body, calls `callbacks[name]` once module `name` has been imported, or is there."""
+def after_imports(callbacks: dict[str, Callback]) -> Callback:
+    """From now on, calls `callbacks[name]` once module `name` has been imported, or is there.
+
+    Returns what ends it.
+    """
     waiting = {name: call for name, call in callbacks.items() if name not in sys.modules}
     finder = _Finder(waiting)
     sys.meta_path.insert(0, finder)
-    try:
-        for name in callbacks.keys() - waiting.keys():
-            callbacks[name]()
-        yield
-    finally:
+    for name in callbacks.keys() - waiting.keys():
+        callbacks[name]()
+
+    def stop() -> None:
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
+
+    return stop
 
 
 class _Finder:

@@ -76,6 +76,12 @@ class OwnSessions:
         """Hears no more: what a program profiles as it exits is its own."""
         self._process = 0
 
+    def forked(self) -> None:
+        """In a fork: its parent saves what there was before."""
+        self._process = os.getpid()
+        self._unsaved = None
+        self._saved.clear()
+
     def save(self) -> None:
         """Saves the last session, if the program has not exported it."""
         session, self._unsaved = self._unsaved, None

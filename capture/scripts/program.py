@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import runpy
+import shutil
+import signal
+import subprocess
 import sys
 import traceback
 import zipfile
@@ -14,7 +16,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
 from capture.errors import CaptureError
 
@@ -23,31 +25,34 @@ USAGE = "capture run [options] -- script.py arguments..."
 
 
 class Program(NamedTuple):
-    """A script, or a module with `-m`, and its `sys.argv`."""
+    """What a command line names: a Python script, a module with `-m`, or another command.
+
+    `arguments` begin with the script, as `sys.argv` does.
+    """
 
     script: str
-    is_module: bool
+    kind: Literal["script", "module", "command"]
     arguments: list[str]
 
     @property
     def name(self) -> str:
-        """The script's or module's name."""
-        return self.script if self.is_module else Path(self.script).stem
+        """The name of the script or module, also of one that a launcher starts."""
+        if self.kind == "module":
+            return self.script
+        scripts = (word for word in self.arguments if word.endswith((".py", ".sh")))
+        return Path(next(scripts, self.script)).stem
 
     @classmethod
     def of(cls, command: Sequence[str]) -> Program:
-        """The program that `script.py …`, `-m module …`, or `python` with either names.
+        """The program that `script.py …`, `-m module …`, `python` with either, or a command names.
 
         Raises CaptureError if there is none; the message says what to type.
         """
         words = list(command)
         if words and PYTHON.fullmatch(Path(words[0]).name):
+            if len(words) > 1 and words[1].startswith("-") and words[1] != "-m":
+                return cls(words[0], "command", words)  # with Python's own options
             words = words[1:]
-            if words and words[0].startswith("-") and words[0] != "-m":
-                raise CaptureError(
-                    f"python {words[0]}: leave out Python's options, or set them for capture: "
-                    f"python {words[0]} -m capture run -- script.py arguments..."
-                )
         is_module = words[:1] == ["-m"]
         words = words[1:] if is_module else words
         if not words:
@@ -55,22 +60,28 @@ class Program(NamedTuple):
         script = words[0]
         if is_module and not _has_module(script):
             raise CaptureError(f"{script}: no such module")
-        if not is_module and not Path(script).exists():
-            raise CaptureError(f"{script}: no such file: {USAGE}")
-        if not is_module and not _is_python(Path(script)):
-            raise CaptureError(
-                f"{script}: not a Python script. A launcher starts Python itself; let it start "
-                "capture: torchrun … -m capture run -- script.py arguments..."
-            )
-        return cls(script, is_module, words)
+        if is_module:
+            return cls(script, "module", words)
+        if not Path(script).exists():
+            found = shutil.which(script)
+            if not found:
+                raise CaptureError(f"{script}: no such file or command: {USAGE}")
+            script = found
+        if _is_python(Path(script)):
+            return cls(script, "script", [script, *words[1:]])
+        if not os.access(script, os.X_OK):
+            raise CaptureError(f"{script}: neither a Python script nor executable: {USAGE}")
+        return cls(script, "command", words)
 
     def run(self) -> None:
-        """Runs the program as `__main__`. Its exceptions propagate, SystemExit included."""
+        """Runs Python as `__main__`. Its exceptions propagate, SystemExit included."""
+        if self.kind == "command":
+            _run_command(self.arguments)
         main = ModuleType("__main__")
         main.__dict__.update(__annotations__={}, __builtins__=__builtins__)
         sys.modules["__main__"] = main
         path = os.path.abspath(self.script)
-        if self.is_module:
+        if self.kind == "module":
             sys.argv = ["-m", *self.arguments[1:]]
             sys.path[0] = os.getcwd()
             runpy._run_module_as_main(self.script)  # type: ignore[attr-defined]
@@ -87,6 +98,18 @@ class Program(NamedTuple):
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
         exec(code, main.__dict__)
+
+
+def _run_command(words: list[str]) -> NoReturn:
+    """Runs a command in a process of its own. Raises SystemExit with its code, as a shell has it.
+
+    It gets the signals that are sent to this process; the terminal sends Ctrl-C to both.
+    """
+    with subprocess.Popen(words) as process:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        code = process.wait()
+    raise SystemExit(code if code >= 0 else 128 - code)
 
 
 def exit_code(error: BaseException | None) -> int:
@@ -108,17 +131,6 @@ def exit_code(error: BaseException | None) -> int:
         print("\nOriginal exception was:", file=sys.stderr)
         sys.__excepthook__(type(error), error, error.__traceback__)
     return 1
-
-
-def end_of_fork(code: int) -> NoReturn:
-    """Ends a fork that came to the end of the program, after its exit handlers.
-
-    The destructors of libraries do not run: Kineto's waits for a thread that only the parent has.
-    """
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from capture.errors import say
 from capture.output import run_directory
-from capture.output.ranks import rank
+from capture.output.processes import Child
 from capture.recording import trace
+from capture.recording.denoising import PIPELINE_MODULE
 from capture.recording.memory import rss_bytes
 from capture.recording.profiler import Profiler
 from capture.scripts.calls import OutermostCalls
+from capture.scripts.children import pass_on_rank
+from capture.scripts.endings import exit_without_destructors, save_at_exit, save_at_sigterm, writing
 from capture.scripts.imports import after_imports
 from capture.scripts.optimizers import optimizer_steps
 from capture.scripts.own_sessions import OwnSessions
-from capture.scripts.signals import writing
 from capture.scripts.steps import Steps
 
 ENOUGH = 10  # steps without a compilation
@@ -44,42 +47,64 @@ class Recorder:
     `other_threads` whether modules were called on other threads than the main one.
     """
 
-    def __init__(self, profiler: Profiler, from_start: bool) -> None:
-        self.profiler = profiler
-        self.has_failed = False
-        self.other_threads = False
+    def __init__(
+        self,
+        make_profiler: Callable[[], Profiler],
+        from_start: bool,
+        child: Child,
+        is_child: bool = False,
+    ) -> None:
+        self._make_profiler = make_profiler
+        self._child = child
+        self._is_child = is_child
+        self._is_fork = False
         self._from_start = from_start
-        self._has_limit = not from_start and profiler.schedule.active is None
         self._calls = OutermostCalls(
             self._guarded(self._called), self._guarded(self._called_elsewhere)
         )
         self._sessions = OwnSessions(self._guarded(self._session_begins), self._session_path)
+        self._listens = False
+        self._has_compiled_functions = False
+        self._forked_from: Profiler | None = None
+        self._hooks = ExitStack()
+        self._begin_process()
+
+    def _begin_process(self) -> None:
+        """The state of a process that has recorded nothing so far."""
+        self.profiler = self._make_profiler()
+        self.has_failed = False
+        self.other_threads = False
+        self._has_limit = not self._from_start and self.profiler.schedule.active is None
         self._steps = Steps(self._end_step)
         self._process = os.getpid()
         self._busy = 0
         self._is_over = False  # nothing more is recorded
         self._is_written = False
-        self._hooks = ExitStack()
         self._steps_done = 0
         self._compiled = False
         self._rss: int | None = None
 
-    @contextmanager
-    def hooks(self) -> Iterator[None]:
-        """In the body, a program is listened to."""
+    def listen(self) -> None:
+        """From now on, the program is listened to."""
         if not self.profiler.enabled:
-            yield
             return
-        imports = {
-            "torch": self._guarded(self._torch_is_there),
-            "torch._dynamo": self._guarded(self._listen_to_compilations),
-        }
-        with after_imports(imports):
-            try:
-                yield
-            finally:
-                self._calls.stop()
-                self._sessions.stop()
+        os.register_at_fork(after_in_child=self._forked)
+        self._listens = True
+        self._stop_imports = after_imports(
+            {
+                "torch": self._guarded(self._torch_is_there),
+                "torch._dynamo": self._guarded(self._listen_to_compilations),
+                PIPELINE_MODULE: self._guarded(lambda: self.profiler.hook_pipelines()),
+            }
+        )
+
+    def stop(self) -> None:
+        """The program has ended; what it does as it exits is its own."""
+        if self._listens:
+            self._listens = False
+            self._stop_imports()
+            self._calls.stop()
+            self._sessions.stop()
 
     def end(self, error: BaseException | None = None) -> None:
         """Ends the recording and writes its files. Called again, or in a fork, it does nothing."""
@@ -92,6 +117,22 @@ class Recorder:
             steps_from = self._steps.source if self.profiler.step_num else None
             self.profiler.describe(steps_from=steps_from)
             self.profiler.__exit__(type(error) if error else None, error, None)
+            if self._is_child and self.profiler.output_dir:
+                self._child.ends(self.profiler.output_dir)
+
+    def _forked(self) -> None:
+        """In a fork: it is a process of its own. What it shares with its parent waits for _begin"""
+        if not self._listens:
+            return
+        if self.profiler.began:
+            self._forked_from = self.profiler
+            exit_without_destructors()
+        self._is_child = self._is_fork = True
+        self._child = Child(self._child.program, os.environ.get("RANK"))
+        self._begin_process()
+        self._sessions.forked()
+        if not self._has_compiled_functions:
+            self._calls.forked()
 
     def _guarded(self, hear: Callable[..., None]) -> Callable[..., None]:
         """`hear` in this process, while nothing has failed; its errors are said."""
@@ -117,6 +158,12 @@ class Recorder:
         if not self._calls.watch():
             say("this torch hides the calls of modules: everything is recorded")
             self._from_start, self._has_limit = True, False
+        if "MEM" in (self.profiler.activities or ()) and not self._is_child:
+            import torch
+
+            # As the program initialises CUDA, and so before it has weights there.
+            remember = self._guarded(lambda: self.profiler.remember_memory())
+            torch.cuda._lazy_call(remember)  # type: ignore[no-untyped-call]
         if self._from_start:
             self._begin()
 
@@ -138,14 +185,33 @@ class Recorder:
         callback_handler.register_start_callback(callback)
 
     def _begin(self, with_trace: bool = True) -> None:
-        if self.profiler.began or (with_trace and trace.torch_records()):
+        if self.profiler.began or self._is_over:
             return
-        self.profiler.begin(with_trace)
+        if self._is_child and _is_helper():
+            self._is_over = True
+            return
+        if self._forked_from:
+            self._hooks.close()
+            self._forked_from.abandon()
+        if with_trace and trace.torch_records():
+            return
+        self.profiler.begin(with_trace, self._child if self._is_child else None)
+        if self._is_child:
+            self._begin_child()
         trace.give_way = self._guarded(self._session_begins)
         self._steps.begin()
         if self._has_limit:
             _thread.start_new_thread(self._watch_size, ())
         self._hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
+
+    def _begin_child(self) -> None:
+        assert self.profiler.output_dir
+        self._child.begins(self.profiler.output_dir)
+        if self._is_fork:
+            exit_without_destructors()
+        pass_on_rank()
+        save_at_sigterm(self.end)
+        save_at_exit(self.end)
 
     def _called(self, module: object) -> None:
         """Before an outermost call of a module on the main thread."""
@@ -168,6 +234,7 @@ class Recorder:
             return
         self._compiled = True
         if not self._calls.inside:  # a function: Dynamo would see the other code of modules
+            self._has_compiled_functions = True
             self._calls.stop()
             self._begin()
         self._rss = None  # what the compiler takes is no trace
@@ -217,17 +284,28 @@ class Recorder:
         self._is_over = True
         self._calls.stop()
         self._hooks.close()
-        if why:
+        if why and not self._is_child:
             say(f"the recording ends here: {why}")
         with writing():
             self.profiler.end_trace()
 
     def _session_path(self) -> Path:
-        directory, name = self.profiler.output_dir, self.profiler.name
+        directory, name, process = (
+            self.profiler.output_dir,
+            self.profiler.name,
+            self.profiler.process,
+        )
         assert directory
         cycles = (None, *range(2, 100_000))
-        paths = (run_directory.trace_path(directory, name, rank(), cycle) for cycle in cycles)
+        paths = (run_directory.trace_path(directory, name, process, cycle) for cycle in cycles)
         return next(path for path in paths if not path.exists())
+
+
+def _is_helper() -> bool:
+    """Whether this process loads data, or cannot use the device that its parent uses."""
+    worker = sys.modules.get("torch.utils.data._utils.worker")
+    cuda = sys.modules.get("torch.cuda")
+    return bool((worker and worker.get_worker_info()) or (cuda and cuda._is_in_bad_fork()))
 
 
 def _is_main_thread() -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 
-def summary(run: dict[str, Any], directory: Path) -> Iterator[str]:
-    """The lines for a run in `directory`, from its `run.json`."""
+def summary(directory: Path) -> Iterator[str]:
+    """The lines for the run in `directory`: its files, and what its `run.json` says."""
+    run = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     yield str(directory)
     if times_ns := run.get("profiled_step_times_ns"):
-        yield f"steps       {len(times_ns)} ({run.get('steps_from')}), {_spread(times_ns)}"
+        yield f"steps       {len(times_ns)} ({run.get('steps_from')}){_spread(times_ns, run)}"
     else:
         yield f"steps       none found; recorded {_time(run['profiled_wall_time_ns'])}"
     if did := run.get("compilation"):
@@ -20,21 +22,38 @@ def summary(run: dict[str, Any], directory: Path) -> Iterator[str]:
         first = f": {recompiled[0].splitlines()[0][:100]}" if recompiled else ""
         count, again = len(did["compilations"]), did["recompiles"]
         yield f"compiled    {count} compilations, {again} recompilations{first}"
+    for device in run.get("device_time", []):
+        busy = device["busy_ns"] / device["recorded_ns"]
+        yield f"device      {device['device']}: busy {busy:.0%} of {_time(device['recorded_ns'])}"
     for peak in run.get("memory", []):
         for key, what in (("peak_allocated_bytes", "allocated"), ("peak_rss_bytes", "resident")):
             if size := peak.get(key):
                 yield f"memory      {peak['device']}: {_size(size)} {what} at most"
+    if len(processes := _processes(directory)) > 1:
+        yield f"ranks       {', '.join(processes)}"
     files = [file for file in directory.iterdir() if file.is_file()]
     yield f"files       {len(files)}, {_size(sum(file.stat().st_size for file in files))}"
     for what, why in run.get("missing", {}).items():
         yield f"missing     {what}: {why}"
 
 
-def _spread(times_ns: list[int]) -> str:
-    middle = f"median {_time(median(times_ns))}"
-    if len(times_ns) < 4:
+def _processes(directory: Path) -> list[str]:
+    """The ranks in the directory, with the names of processes."""
+    found = (json.loads(file.read_text("utf-8")) for file in directory.glob("rank*.json"))
+    ranks = sorted((said.get("rank", 0), said.get("process", "the program")) for said in found)
+    return [f"{rank} ({process})" for rank, process in ranks]
+
+
+def _spread(times_ns: list[int], run: dict[str, Any]) -> str:
+    """The times of the steps after those that warm up: the first one, and all that compile."""
+    warmup = max(1, run.get("warmup_steps", 0))
+    measured_ns = times_ns[warmup:]
+    if not measured_ns:
+        return f", {_time(sum(times_ns))}: all to warm up or compile"
+    middle = f", {warmup} to warm up; median of the others {_time(median(measured_ns))}"
+    if len(measured_ns) < 4:
         return middle
-    low, _, high = quantiles(times_ns, n=4)
+    low, _, high = quantiles(measured_ns, n=4)
     return f"{middle}, middle half {_time(low)} to {_time(high)}"
 
 

@@ -24,8 +24,13 @@ class Captured:
     def read(cls, directory: Path, finished: Finished | None = None) -> "Captured":
         """Reads `run.json` and, where there is just one, the trace."""
         traces = sorted(directory.glob("*.trace.json.gz"))
-        run = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+        run = cls.described(directory / "run.json")
         return cls(directory, finished, run, events(traces[0]) if len(traces) == 1 else [])
+
+    @staticmethod
+    def described(file: Path) -> dict[str, Any]:
+        """What a `run.json`, or the same of one rank, says."""
+        return dict(json.loads(file.read_text(encoding="utf-8")))
 
     def named(self, pattern: str) -> list[dict[str, Any]]:
         """Complete events whose whole name matches, in order of time."""

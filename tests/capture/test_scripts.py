@@ -122,18 +122,19 @@ def test_a_program_is_named_as_people_type_it(command, tmp_path):
 @pytest.mark.parametrize(
     ("command", "word"),
     [
-        (["torchrun", "mine.py"], "no such file"),
-        (["python", "-O", "mine.py"], "python -O -m capture run"),
+        (["torchrum", "mine.py"], "no such file or command"),
+        (["./mine.txt"], "neither a Python script nor executable"),
         ([], "no script"),
     ],
 )
 def test_what_cannot_be_run_says_what_to_type(command, word, tmp_path):
+    (tmp_path / "mine.txt").write_text("#!text\n")
     done = run("-m", "capture", "run", "--", *command, cwd=tmp_path)
 
     assert done.returncode == 1
     assert word in done.stderr
     assert "capture run" in done.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_calls_of_a_model_in_a_loop_are_steps_of_a_schedule(tmp_path):
@@ -295,6 +296,46 @@ def test_modes_and_tracers_of_the_program_see_nothing_of_the_steps(tmp_path):
     assert (plain.returncode, done.returncode) == (0, 0), done.stderr
     assert done.stdout == plain.stdout
     assert len(Captured.read(tmp_path / "run").steps) > 2
+
+
+def test_denoising_steps_of_a_pipeline_that_is_imported_late_are_steps(tmp_path):
+    """With a stand-in for diffusers; what came before the first one is a step of its own."""
+    module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
+    module.parent.mkdir(parents=True)
+    for folder in (module.parent, module.parent.parent):
+        (folder / "__init__.py").touch()
+    module.write_text(
+        "class DiffusionPipeline:\n"
+        "    def progress_bar(self, iterable): return iterable\n"
+        "    def __call__(self, model, x):\n"
+        "        for _ in self.progress_bar(range(3)): x = model(x)\n"
+    )
+    (tmp_path / "late.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        "from diffusers.pipelines.pipeline_utils import DiffusionPipeline\n"
+        "for _ in range(2): DiffusionPipeline()(model, torch.ones(2, 4))\n"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "late.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(7)]
+    assert captured.run["steps_from"] == "denoising"
+
+
+def test_a_function_with_labels_is_scripted_while_they_are_recorded(tmp_path):
+    (tmp_path / "labels.py").write_text(
+        "import torch\nfrom torch.autograd.profiler import record_function\n"
+        + MODEL
+        + "def labelled(x):\n    with record_function('scripted'): return x + 1\n"
+        "print(torch.jit.script(labelled)(torch.ones(2)))\n"
+        "with record_function('a \"quoted\" label'): pass\n"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "labels.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\ntensor([2., 2.])\n"), done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.named("scripted|a 'quoted' label")[1:]
 
 
 def test_a_profiler_of_ours_in_the_program_takes_over(tmp_path):

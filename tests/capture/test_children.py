@@ -1,0 +1,160 @@
+"""`capture run` records the processes that a program starts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.capture.captured import Captured, Finished, events
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+WORK = """
+import os, sys, torch
+model = torch.nn.Linear(4, 4)
+def work(calls):
+    for _ in range(calls): model(torch.ones(2, 4))
+"""
+
+
+def run(directory: Path, script: str, *command: str, **environment: str) -> Finished:
+    """`capture run` of a script called mine.py, or of a command that starts it."""
+    (directory / "mine.py").write_text(script)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [sys.executable, "-m", "capture", "run", "--out", "run", "--", *(command or ["mine.py"])],
+        cwd=directory,
+        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def linears(directory: Path) -> dict[tuple[int, str | None], int]:
+    """How many linear layers each process ran, by rank and name."""
+    found = {}
+    for file in directory.glob("rank*.json"):
+        said = Captured.described(file)
+        [trace] = directory.glob(f"*-{file.stem}.trace.json.gz")
+        calls = [e for e in events(trace) if e["name"] == "aten::linear"]
+        found[said["rank"], said.get("process")] = len(calls)
+    return found
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_processes_are_recorded_beside_the_program(method, tmp_path):
+    script = WORK + (
+        "import torch.multiprocessing as mp\n"
+        "if __name__ == '__main__':\n"
+        f"    processes = [mp.get_context('{method}').Process(target=work, args=(calls,))\n"
+        "        for calls in (2, 3)]\n"
+        "    work(4)\n"
+        "    for process in processes: process.start()\n"
+        "    print('started')\n"  # Python itself waits for their end
+    )
+    done = run(tmp_path, script)
+
+    assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
+    kind = {"spawn": "Spawn", "fork": "Fork", "forkserver": "ForkServer"}[method]
+    expected = {(0, None): 4, (1, f"{kind}Process-1"): 2, (2, f"{kind}Process-2"): 3}
+    assert linears(tmp_path / "run") == expected
+    assert Captured.described(tmp_path / "run" / "run.json")["rank"] == 0
+    assert f"ranks       0 (the program), 1 ({kind}Process-1), 2 ({kind}Process-2)" in done.stderr
+
+
+def test_processes_with_a_rank_keep_it(tmp_path):
+    """A second job with the same ranks is a run of its own."""
+    script = WORK + (
+        "import torch.multiprocessing as mp\n"
+        "def rank(number, calls):\n"
+        "    os.environ.update(RANK=str(1 - number), WORLD_SIZE='2')\n"
+        "    work(calls + number)\n"
+        "    if os.fork() == 0: work(9); sys.exit(0)\n"  # it inherits a rank that is not its own
+        "    os.wait()\n"
+        "if __name__ == '__main__':\n"
+        "    work(7)\n"
+        "    mp.spawn(rank, (2,), nprocs=2)\n"
+        "    mp.spawn(rank, (5,), nprocs=2)\n"
+    )
+    done = run(tmp_path, script)
+
+    assert done.returncode == 0, done.stderr
+    first, second = linears(tmp_path / "run"), linears(tmp_path / "run-2")
+    assert first.pop((2, None)) == 7
+    forks = {(rank, name) for rank, name in first if rank > 2}
+    assert [first.pop(fork) for fork in forks] == [9] * 4
+    assert first == {(1, "SpawnProcess-1"): 2, (0, "SpawnProcess-2"): 3}
+    assert second == {(1, "SpawnProcess-3"): 5, (0, "SpawnProcess-4"): 6}
+    assert Captured.described(tmp_path / "run-2" / "run.json")["rank"] == 0
+
+
+def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "sitecustomize.py").write_text("import builtins; builtins.mine = 'mine'")
+    (tmp_path / "child.py").write_text(WORK + "work(3); print(mine); sys.exit(5)")
+    script = (
+        "import os, subprocess, sys\n"
+        "print(subprocess.run([sys.executable, 'child.py']).returncode, flush=True)\n"
+        "subprocess.run([sys.executable, '-I', '-c', 'pass'])\n"
+        "subprocess.run([sys.executable, '-c', 'pass'], env={})\n"
+        "print('torch' in sys.modules)\n"
+    )
+    done = run(tmp_path, script, PYTHONPATH=str(tmp_path / "mine"))
+
+    assert (done.returncode, done.stdout) == (0, "mine\n5\nFalse\n"), done.stderr
+    assert linears(tmp_path / "run") == {(0, "child.py"): 3}
+    assert "not recorded: -I has Python ignore PYTHONPATH" in done.stderr
+    assert "not recorded: its environment lacks TRACEHOUSE_CAPTURE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "calls"),
+    [
+        (["torchrun", "--standalone", "--nproc-per-node", "2", "mine.py"], {0: 3, 1: 3}),
+        (["python", "-B", "mine.py"], {0: 3}),
+        (["bash", "-c", "python mine.py"], {0: 3}),
+    ],
+    ids=lambda command: command[0] if isinstance(command, list) else "",
+)
+def test_a_launcher_is_run_as_it_is_typed(command, calls, tmp_path):
+    done = run(tmp_path, WORK + "work(3); sys.exit(0)", *command)
+
+    assert done.returncode == 0, done.stderr
+    assert {rank: n for (rank, _), n in linears(tmp_path / "run").items()} == calls
+
+
+def test_the_exit_code_of_a_command_is_its_own(tmp_path):
+    done = run(tmp_path, "", "bash", "-c", "echo mine; exit 7")
+
+    assert (done.returncode, done.stdout) == (7, "mine\n")
+
+
+def test_processes_that_are_stopped_leave_what_they_can(tmp_path):
+    """One ends by SIGTERM, one without its exit handlers; loaders of data are left out."""
+    script = WORK + (
+        "import time, torch.multiprocessing as mp\n"
+        "class Data(torch.utils.data.Dataset):\n"
+        "    def __len__(self): return 2\n"
+        "    def __getitem__(self, n): return model(torch.ones(4)).detach()\n"
+        "def waits(queue): work(2); queue.put(1); time.sleep(60)\n"
+        "def leaves(queue): work(2); queue.put(1); time.sleep(0.5); os._exit(0)\n"
+        "if __name__ == '__main__':\n"
+        "    context = mp.get_context('fork')\n"
+        "    queue = context.Queue()\n"
+        "    waiting, leaving = (context.Process(target=work, args=(queue,))\n"
+        "        for work in (waits, leaves))\n"
+        "    waiting.start(); leaving.start()\n"
+        "    queue.get(); queue.get()\n"
+        "    waiting.terminate(); waiting.join(); leaving.join()\n"
+        "    print(waiting.exitcode, leaving.exitcode)\n"
+        "    print(len(list(torch.utils.data.DataLoader(Data(), num_workers=1))))\n"
+    )
+    done = run(tmp_path, script)
+
+    assert (done.returncode, done.stdout) == (0, "-15 0\n2\n"), done.stderr
+    assert linears(tmp_path / "run") == {(0, "ForkProcess-1"): 2}
+    assert done.stderr.count("ended before it wrote its files") == 1

@@ -1,0 +1,28 @@
+"""How long devices worked, as a run.json and the summary say it."""
+
+from functools import partial
+from types import SimpleNamespace
+
+from capture.recording.device_time import DeviceTime
+
+
+def test_a_device_is_busy_where_its_work_covers_the_steps():
+    """Overlapping work counts once, annotations never, and nothing between steps."""
+
+    def event(kind: str, start_ns: int, end_ns: int) -> SimpleNamespace:
+        device = SimpleNamespace(name="CPU" if kind == "cpu_op" else "CUDA")
+        of = {"activity_type": kind, "device_type": device, "device_index": 1}
+        of |= {"start_ns": start_ns, "end_ns": end_ns}
+        return SimpleNamespace(**{name: partial(lambda x: x, value) for name, value in of.items()})
+
+    events = [
+        *(event("cpu_op", 0, 100), event("gpu_user_annotation", 0, 100)),
+        *(event("kernel", 5, 20), event("gpu_memcpy", 15, 25), event("kernel", 28, 60)),
+    ]
+    results = SimpleNamespace(kineto_results=SimpleNamespace(events=lambda: events))
+    of_steps, of_all = DeviceTime(), DeviceTime()
+    of_steps.add(SimpleNamespace(profiler=results), [(10, 30), (50, 70)])
+    of_all.add(SimpleNamespace(profiler=results), [])
+
+    assert of_steps.summary() == [{"device": "cuda:1", "busy_ns": 15 + 2 + 10, "recorded_ns": 40}]
+    assert of_all.summary() == [{"device": "cuda:1", "busy_ns": 20 + 32, "recorded_ns": 100}]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from capture.errors import CaptureError
 
@@ -65,24 +65,39 @@ def file_name(name: str | None) -> str:
     return re.sub(r"[^\w.+ -]", "_", named).strip(" .")[:120] or "profile"
 
 
-def trace_path(directory: Path, name: str, process: str, cycle: int | None = None) -> Path:
-    """Where the trace of a process belongs; `cycle` counts from 1 where there can be several."""
-    of_cycle = "" if cycle is None else f"-cycle{cycle}"
-    return directory / f"{name}-{process}{of_cycle}.trace.json.gz"
+class Files(NamedTuple):
+    """The files of a process (`rank0`, ...) of the run `name`, in the run's directory."""
 
+    directory: Path
+    name: str
+    process: str
 
-def memory_path(directory: Path, name: str, process: str) -> Path:
-    """Where the memory snapshot of a process belongs."""
-    return directory / f"{name}-{process}-memory.pickle"
+    def trace(self, cycle: int | None = None) -> Path:
+        """A trace; `cycle` counts from 1 where there can be several."""
+        of_cycle = "" if cycle is None else f"-cycle{cycle}"
+        return self._file(f"{of_cycle}.trace.json.gz")
 
+    @property
+    def snapshot(self) -> Path:
+        """The memory snapshot."""
+        return self._file("-memory.pickle")
 
-def compile_log_path(directory: Path, name: str, process: str) -> Path:
-    """Where torch's structured compile log of a process belongs."""
-    return directory / f"{name}-{process}.compile.log.gz"
+    @property
+    def compile_log(self) -> Path:
+        """Torch's structured compile log."""
+        return self._file(".compile.log.gz")
+
+    @property
+    def description(self) -> Path:
+        """What is known of the process beside them; it says that the process is done."""
+        return process_path(self.directory, self.process)
+
+    def _file(self, ending: str) -> Path:
+        return self.directory / f"{self.name}-{self.process}{ending}"
 
 
 def process_path(directory: Path, process: str) -> Path:
-    """Where a process's own description belongs; it says that the process is done."""
+    """Where a process is described, e.g. `rank0.json`."""
     return directory / f"{process}.json"
 
 

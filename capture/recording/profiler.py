@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from capture.device import default_device, synchronize
 from capture.errors import CaptureError, warn
 from capture.output import run_directory
 from capture.output.processes import Child
-from capture.output.ranks import rank, world_size
-from capture.output.run_json import described
-from capture.recording import compilation, trace
-from capture.recording.activities import accelerators, named
+from capture.recording import trace
+from capture.recording.activities import named
+from capture.recording.body import Body
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
-from capture.recording.labels import valid_labels
-from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.recording.schedule import Schedule
-from capture.recording.trace import Trace, torch_records
-
-if TYPE_CHECKING:
-    import torch
+from capture.recording.trace import torch_records
 
 MAX_MEMORY_ENTRIES = 100_000
 
@@ -89,7 +78,6 @@ class Profiler:
     ) -> None:
         self.enabled = enabled
         self.activities = None if activities is None else named(activities)
-        self.output_dir = Path(output_dir) if output_dir else None
         self.name = run_directory.file_name(name)
         self.options: dict[str, Any] = {
             "with_stack": with_stack,
@@ -99,42 +87,77 @@ class Profiler:
             "with_modules": with_modules,
         }
         self.schedule = Schedule(skip_first, wait, warmup, active, repeat)
-        self.began = False
-        self.run: dict[str, Any] = {}
-        self.process = ""
-        self.step_num = 0
-        self.trace_path: Path | None = None
-        self.memory_path: Path | None = None
-        self._wanted_dir = output_dir
+        self.max_memory_entries = max_memory_entries
+        self.wanted_dir = output_dir
+        self.facts: dict[str, Any] = {}
         self._on_trace_ready = on_trace_ready
-        self._max_memory_entries = max_memory_entries
-        self._hook_pipelines = hook_pipelines
-        self._facts: dict[str, Any] = {}
-        self._missing: dict[str, str] = {}
-        self._is_prepared = False
-        self._step_times_ns: list[int] = []
-        self._step_starts_ns: list[int] = []  # Unix time
-        self._trace: Trace | None = None
-        self._recording = False
         self._callback_error: Exception | None = None
+        self._body: Body | None = None
+        self._hook_pipelines = hook_pipelines
+        self._marks_pipelines = False
+        self._before_denoising: Callable[[], None] | None = None
+        self._pipelines = ExitStack()
+
+    @property
+    def began(self) -> bool:
+        """Whether a body has begun."""
+        return self._body is not None and self._body.began
+
+    @property
+    def files(self) -> run_directory.Files:
+        """The files of this process; only once a body has begun."""
+        assert self._body
+        return self._body.files
+
+    @property
+    def output_dir(self) -> Path | None:
+        """The run directory; before the body, what was asked for."""
+        if self._body:
+            return self._body.files.directory
+        return Path(self.wanted_dir) if self.wanted_dir else None
+
+    @property
+    def step_num(self) -> int:
+        """How many steps the body has made."""
+        return self._body.steps if self._body else 0
+
+    @property
+    def trace_path(self) -> Path | None:
+        """The last trace."""
+        return self._body.trace_path if self._body else None
+
+    @property
+    def memory_path(self) -> Path | None:
+        """The memory snapshot."""
+        return self._body.memory_path if self._body else None
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """What run.json says."""
+        return self._body.run if self._body else {}
 
     def describe(self, **facts: Any) -> None:
         """Adds to what `run.json` will say, e.g. `model="flux"`; see `capture.output.run_json`."""
-        self._facts |= facts
+        self.facts |= facts
 
     def step(self) -> None:
         """Tells that a step has ended and the next one begins; nothing outside of the body."""
-        if self._is_ours():
-            self._end_step()
-            self._begin_step()
+        if self._body and self._body.is_ours():
+            self._body.end_step()
+            self._body.begin_step()
+
+    def end_step(self) -> None:
+        """Tells that a step has ended, and none begins."""
+        if self._body and self._body.is_ours():
+            self._body.end_step()
 
     def key_averages(self, *args: Any, **kwargs: Any) -> Any:
         """The same as of torch's profiler, of the last trace. Raises CaptureError without one."""
-        return self._last_trace().key_averages(*args, **kwargs)
+        return self._with_trace().profile.key_averages(*args, **kwargs)
 
     def export_chrome_trace(self, path: str, **_: Any) -> None:
         """Copies the last trace, packed if `path` ends in .gz: for callbacks made for torch's."""
-        self._last_trace()
+        self._with_trace()
         assert self.trace_path
         opened = open if path.endswith(".gz") else gzip.open
         with opened(self.trace_path, "rb") as trace, open(path, "wb") as copy:
@@ -155,38 +178,32 @@ class Profiler:
             trace.give_way()
         if with_trace and torch_records():
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
-        if not self._is_prepared:
-            self._prepare(child)
-        self.step_num, self._step_times_ns, self._step_starts_ns = 0, [], []
-        self.trace_path = self.memory_path = self._callback_error = None
-        compilation.remember_all()
-        with ExitStack() as around:  # ended in the reverse order: the trace first
-            if self._history:
-                around.callback(self._history.stop)
-            around.enter_context(valid_labels())
-            if self._hook_pipelines:
-                around.enter_context(denoising_steps(self._a_step))
-            self._recorded = self._activities()
-            synchronize(self._device)
-            self._trace = self._start_trace() if with_trace else None
-            if self._trace:
-                around.callback(self._trace.stop)
-            self._around = around.pop_all()
-        self._tracker = MemoryTracker()
-        self._tracker.__enter__()
-        self.began, self._recording = True, with_trace
-        self._hooks_pipelines = self._hook_pipelines and PIPELINE_MODULE in sys.modules
-        self._place = _place()
-        self._began_ns = time.time_ns()
-        self._started_ns = self._step_began_ns = time.perf_counter_ns()
+        if not self._body or self._body.began:
+            self._body = Body(self, child)
+        self._callback_error = None
+        self.mark_pipelines()
         # Steps of a pipeline begin with its loop: what comes before is none.
-        if with_trace and not self._hooks_pipelines:
-            self._begin_step()
+        try:
+            self._body.begin(with_trace, with_step=not self._marks_pipelines)
+        except BaseException:
+            self._pipelines.close()
+            raise
+
+    def mark_pipelines(self, before_step: Callable[[], None] | None = None) -> None:
+        """Takes the denoising steps of diffusers pipelines for steps, from now on.
+
+        Where diffusers has been imported, `begin` does the same. `before_step` is called before
+        each: it may begin the body.
+        """
+        if self._hook_pipelines and not self._marks_pipelines:
+            self._marks_pipelines = PIPELINE_MODULE in sys.modules
+            self._before_denoising = before_step
+            self._pipelines.enter_context(denoising_steps(self._a_step))
 
     def remember_memory(self) -> None:
         """Begins the allocator's history before the body, if `MEM` is asked for."""
-        if self.enabled and "MEM" in (self.activities or ()) and not self._is_prepared:
-            self._prepare(None)
+        if self.enabled and "MEM" in (self.activities or ()) and not self._body:
+            self._body = Body(self, None)
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
@@ -198,43 +215,21 @@ class Profiler:
         try:
             yield
         except BaseException as error:
-            if self._is_prepared and self._history:
+            if self._body and self._body.has_history and not self._body.began:
                 self.begin(with_trace=False)
                 self.__exit__(type(error), error, None)
             raise
 
-    def _prepare(self, child: Child | None) -> None:
-        """Chooses where the files go, and begins the allocator's history."""
-        self._is_prepared = True
-        self._child, self._device, self._missing = child, default_device(), {}
-        self.process = child.label if child else f"rank{rank()}"
-        self.output_dir = run_directory.choose(self._wanted_dir, self.name, self.process)
-        self._history = self._start_history()
-
-    def hook_pipelines(self) -> None:
-        """Takes denoising steps for steps, where diffusers was imported after the body began."""
-        if self._recording and self._hook_pipelines and not self._hooks_pipelines:
-            self._hooks_pipelines = True
-            self._around.enter_context(denoising_steps(self._a_step))
-
-    def end_step(self) -> None:
-        """Tells that a step has ended, and none begins."""
-        if self._is_ours():
-            self._end_step()
-
     def end_trace(self) -> None:
         """Ends and writes the trace, and takes no more steps; the body goes on."""
-        self._recording = False
-        if self._trace:
-            self._trace.stop()
+        if self._body:
+            self._body.end_trace()
 
     def abandon(self) -> None:
         """In a fork: leaves the body to the parent process, without writing anything."""
-        if self._trace:
-            self._trace.abandon()
-        self._recording = False
-        with suppress(Exception):  # the device can be out of reach
-            self._around.close()
+        self._pipelines.close()
+        if self._body:
+            self._body.abandon()
 
     def __exit__(
         self,
@@ -242,182 +237,42 @@ class Profiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self.enabled or _place()[0] != self._place[0]:  # a fork leaves the parent's body
+        if not self._body or self._body.is_of_parent():  # a fork leaves it to its parent
             return
-        self._recording = False
         if isinstance(error, SystemExit) and not error.code:
             error = None  # a script that is through
         try:
-            self._finish(error)
+            self._body.finish(error)
         except Exception as failure:
             if error is None:
                 raise
             warn(f"the profile could not be written: {failure}")
+        finally:
+            self._pipelines.close()
+            self._marks_pipelines = False
         if self._callback_error and error is None:
             raise self._callback_error
 
-    def _finish(self, error: BaseException | None) -> None:
-        assert self.output_dir
-        device_error: Exception | None = None
-        self._is_prepared = False
-        with self._around:
-            try:
-                if error is None:
-                    synchronize(self._device)
-            except Exception as late:  # what the device failed at shows when it is waited for
-                error = device_error = late
-            ended_ns = time.time_ns()
-            wall_time_ns = time.perf_counter_ns() - self._started_ns
-            wall_time_ns -= self._trace.aside_ns if self._trace else 0
-            self._tracker.__exit__()
-            self._dump_history(error)
-        if self._trace and self._trace.was_ended:
-            self._lack("trace", "another torch profiler ran inside, and ended this recording")
-        elif self._trace and not self._trace.cycles:
-            self._lack("trace", f"the schedule records none of the {self.step_num} steps made")
-        self._save_compile_log()
-        steps_ns = self._trace.steps_ns if self._trace else []
-        compiled = compilation.summary(steps_ns or [(self._began_ns, ended_ns)])
-        measured = {
-            "name": self.name,
-            "process": self._child and self._child.name,
-            "rank": self._child.rank if self._child else rank(),
-            "world_size": world_size(),
-            "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
-            "profiled_wall_time_ns": wall_time_ns,
-            "profiled_step_times_ns": self._step_times_ns,
-            "warmup_steps": self._warmup_steps(compiled),
-            "profiler": {
-                "activities": sorted(self._recorded),
-                **self.options,
-                **vars(self.schedule),
-            },
-            "device_time": (self._trace and self._trace.device_time.summary()) or None,
-            "memory": self._tracker.peaks,
-            "compilation": compiled,
-            "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
-        }
-        said = self._facts | {"missing": self._missing | self._facts.get("missing", {})}
-        self.run = described(measured, self._device, said)
-        run_directory.write_json(
-            run_directory.process_path(self.output_dir, self.process), self.run
-        )
-        if self.process == "rank0":
-            run_directory.write_json(self.output_dir / "run.json", self.run)
-        if device_error:
-            raise device_error
-
-    def _activities(self) -> set[str]:
-        """What is recorded, of what was asked for."""
-        wanted = {"CPU", "GPU"} if self.activities is None else set(self.activities)
-        if "GPU" in wanted and not accelerators():
-            if self.activities:
-                self._lack("gpu", "torch finds no accelerator to profile: only the CPU is profiled")
-            wanted = wanted - {"GPU"} | {"CPU"}
-        return wanted - {"MEM"} | ({"MEM"} if self._history else set())
-
-    def _start_trace(self) -> Trace | None:
-        from torch.profiler import ProfilerActivity
-
-        kinds = {"CPU": {ProfilerActivity.CPU}, "GPU": accelerators(), "MEM": set()}
-        activities = set().union(*(kinds[activity] for activity in self._recorded))
-        if not activities:
-            return None
-        trace = Trace(activities, self.options, self.schedule, self._path, self._written)
-        trace.start()
-        return trace
-
-    def _path(self, cycle: int | None) -> Path:
-        assert self.output_dir
-        return run_directory.trace_path(self.output_dir, self.name, self.process, cycle)
-
-    def _written(self, path: Path) -> None:
-        self.trace_path = path
+    def trace_is_written(self) -> None:
+        """Has `on_trace_ready` know of a trace. What it raises waits until all is written."""
         if self._on_trace_ready:
             try:
                 self._on_trace_ready(self)
-            except Exception as error:  # raised once the files are written
+            except Exception as error:
                 self._callback_error = error
 
-    def _last_trace(self) -> torch.profiler.profile:
-        if not (self._trace and self._trace.cycles):
+    def _with_trace(self) -> trace.Trace:
+        if not (self._body and self._body.trace and self._body.trace.cycles):
             raise CaptureError("there is no trace")
-        return self._trace.profile
-
-    def _begin_step(self) -> None:
-        if self._trace:
-            self._trace.mark(self.step_num)
-        self._step_began_ns = time.perf_counter_ns()
-
-    def _end_step(self) -> None:
-        time_ns = time.perf_counter_ns() - self._step_began_ns
-        self._step_times_ns.append(time_ns)
-        self._step_starts_ns.append(time.time_ns() - time_ns)
-        if self._trace:
-            self._trace.end_step(self.step_num)
-        self.step_num += 1
-
-    def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
-        """How many steps began before the last compilation did; None for none."""
-        started = [c["started_at_ns"] for c in compiled["compilations"]] if compiled else []
-        last_ns = max(started, default=0)
-        return sum(start_ns < last_ns for start_ns in self._step_starts_ns) or None
+        return self._body.trace
 
     @contextmanager
     def _a_step(self) -> Iterator[None]:
-        """One denoising step of a pipeline; one that fails is not a step."""
-        if not self._is_ours():
+        """One denoising step of a pipeline."""
+        if self._before_denoising:
+            self._before_denoising()
+        if not (self._body and self._body.is_ours()):
             yield
             return
-        if self._trace and self._trace.is_marked:
-            self._end_step()  # one that began before the pipeline
-        self._begin_step()
-        try:
+        with self._body.denoising_step():
             yield
-        finally:
-            if self._is_ours():
-                self._end_step()
-
-    def _is_ours(self) -> bool:
-        """Whether this is the process and the thread that is recorded."""
-        return self._recording and _place() == self._place
-
-    def _start_history(self) -> MemoryHistory | None:
-        if "MEM" not in (self.activities or ()):
-            return None
-        if not MemoryHistory.available():
-            self._lack("memory_snapshot", NO_DEVICE)
-            return None
-        assert self.output_dir
-        path = run_directory.memory_path(self.output_dir, self.name, self.process)
-        return MemoryHistory(self._max_memory_entries, path)
-
-    def _dump_history(self, error: BaseException | None) -> None:
-        """Before the trace is written: after an OutOfMemoryError, little can be done."""
-        if not self._history:
-            return
-        try:
-            if not (error and self._history.ran_out):  # else there is that of the moment
-                self._history.dump()
-            self.memory_path = self._history.path
-        except Exception as failure:
-            self._lack("memory_snapshot", f"the snapshot could not be written: {failure}")
-
-    def _save_compile_log(self) -> None:
-        assert self.output_dir
-        if not compilation.happened():
-            return
-        path = run_directory.compile_log_path(self.output_dir, self.name, self.process)
-        try:
-            if not compilation.save_log(path):
-                self._lack("compile_log", compilation.TOO_LATE)
-        except Exception as error:
-            self._lack("compile_log", f"the log could not be copied: {error}")
-
-    def _lack(self, what: str, why: str) -> None:
-        self._missing[what] = why
-        warn(why)
-
-
-def _place() -> tuple[int, int]:
-    return os.getpid(), threading.get_ident()

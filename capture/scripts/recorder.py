@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from capture.errors import say
-from capture.output import run_directory
 from capture.output.processes import Child
 from capture.recording import trace
 from capture.recording.denoising import PIPELINE_MODULE
@@ -94,7 +93,7 @@ class Recorder:
             {
                 "torch": self._guarded(self._torch_is_there),
                 "torch._dynamo": self._guarded(self._listen_to_compilations),
-                PIPELINE_MODULE: self._guarded(lambda: self.profiler.hook_pipelines()),
+                PIPELINE_MODULE: self._guarded(self._pipelines_are_there),
             }
         )
 
@@ -183,6 +182,9 @@ class Recorder:
 
         callback_handler.clear = clear_others  # type: ignore[method-assign]
         callback_handler.register_start_callback(callback)
+
+    def _pipelines_are_there(self) -> None:
+        self.profiler.mark_pipelines(self._guarded(self._begin))
 
     def _begin(self, with_trace: bool = True) -> None:
         if self.profiler.began or self._is_over:
@@ -290,14 +292,8 @@ class Recorder:
             self.profiler.end_trace()
 
     def _session_path(self) -> Path:
-        directory, name, process = (
-            self.profiler.output_dir,
-            self.profiler.name,
-            self.profiler.process,
-        )
-        assert directory
         cycles = (None, *range(2, 100_000))
-        paths = (run_directory.trace_path(directory, name, process, cycle) for cycle in cycles)
+        paths = map(self.profiler.files.trace, cycles)
         return next(path for path in paths if not path.exists())
 
 

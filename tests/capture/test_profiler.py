@@ -303,7 +303,7 @@ def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
 
 
 def test_what_the_device_fails_at_late_is_the_runs_error(work, tmp_path, monkeypatch):
-    from capture.recording import profiler as module
+    from capture.recording import body as module
 
     profiler = Profiler(output_dir=tmp_path, with_stack=False)
 

@@ -298,8 +298,9 @@ def test_modes_and_tracers_of_the_program_see_nothing_of_the_steps(tmp_path):
     assert len(Captured.read(tmp_path / "run").steps) > 2
 
 
-def test_denoising_steps_of_a_pipeline_that_is_imported_late_are_steps(tmp_path):
-    """With a stand-in for diffusers; what came before the first one is a step of its own."""
+@pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
+def test_each_denoising_step_is_a_step(before, steps, tmp_path):
+    """With a stand-in for diffusers; what was recorded before its import is a step of its own."""
     module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
     module.parent.mkdir(parents=True)
     for folder in (module.parent, module.parent.parent):
@@ -311,7 +312,7 @@ def test_denoising_steps_of_a_pipeline_that_is_imported_late_are_steps(tmp_path)
         "        for _ in self.progress_bar(range(3)): x = model(x)\n"
     )
     (tmp_path / "late.py").write_text(
-        "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        f"import torch\nmodel = torch.nn.Linear(4, 4)\n{before}\n"
         "from diffusers.pipelines.pipeline_utils import DiffusionPipeline\n"
         "for _ in range(2): DiffusionPipeline()(model, torch.ones(2, 4))\n"
     )
@@ -319,7 +320,8 @@ def test_denoising_steps_of_a_pipeline_that_is_imported_late_are_steps(tmp_path)
 
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
-    assert captured.steps == [f"ProfilerStep#{number}" for number in range(7)]
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(steps)]
+    assert len(captured.named("aten::linear")) == steps
     assert captured.run["steps_from"] == "denoising"
 
 

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 class CaptureError(Exception):
@@ -24,8 +24,10 @@ def warn_on_stderr() -> None:
 
 
 def say(message: str) -> None:
-    """Prints a line to stderr, as the command line."""
-    print(f"capture: {message}", file=sys.stderr)
+    """Prints a line to stderr, if that is open; never to what a program puts in its place."""
+    with suppress(OSError, ValueError):
+        if sys.__stderr__:
+            print(f"capture: {message}", file=sys.__stderr__, flush=True)
 
 
 def warn(message: str) -> None:

@@ -1,7 +1,7 @@
 """The processes that a profiled program starts, and their place among the run's ranks.
 
-A process writes its files as `process-<program's id>-<its id>`. Once the program has ended, they
-become those of a rank: the process's own, or a free one.
+A process writes its files as `process-<program>-<its id>`. Once the program has ended, they become
+those of a rank: the process's own, or a free one.
 """
 
 from __future__ import annotations
@@ -10,36 +10,34 @@ import json
 import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from capture.output.ranks import known_rank
+from capture.output.ranks import Job
 from capture.output.run_directory import choose, process_path, write_json
+
+_notes: list[Any] = []  # kept open
 
 
 @dataclass(frozen=True)
 class Child:
-    """This process, where a program that is profiled has started it.
+    """A process that a profiled program has started, and how its files are called.
 
-    program         the program's process id
-    inherited_rank  the program's own RANK
+    program         a word for the program, unlike that of any other
+    inherited_rank  RANK of the process that started this one
     """
 
-    program: int
+    program: str
     inherited_rank: str | None
 
     @property
     def label(self) -> str:
         """What this process is called in the names of its files."""
         return f"process-{self.program}-{os.getpid()}"
-
-    @property
-    def rank(self) -> int | None:
-        """The number of this process in its job; None where it has none of its own."""
-        return known_rank(self.inherited_rank)
 
     @property
     def name(self) -> str:
@@ -51,28 +49,32 @@ class Child:
         return "python" if script in ("", "-c") else script
 
     def begins(self, directory: Path) -> None:
-        """Notes in the run directory that this process records."""
-        _note(directory, self.label).touch()
+        """Notes in the run directory that this process records. The note is locked until it ends"""
+        import fcntl
+
+        note = (directory / f".{self.label}").open("w")
+        fcntl.lockf(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _notes.append(note)
 
     def ends(self, directory: Path) -> None:
         """Takes the note away: all files are written."""
-        _note(directory, self.label).unlink(missing_ok=True)
+        (directory / f".{self.label}").unlink(missing_ok=True)
 
 
-def number(directory: Path, name: str, program: int, size: int) -> list[Path]:
+def number(directory: Path, name: str, program: str, job: Job | None) -> list[Path]:
     """Gives the files of ended processes their ranks; returns the directories that hold a run.
 
-    A process of a job keeps its rank: where another one had it before, the files go to
-    `<directory>-2`, as a run of their own. The others, sorted by name, take the free numbers from
-    `size` on, which is the size of the job that the program itself is in.
+    `job` is that of the program itself. A process of a job keeps its rank: where another one had
+    it before, the files go to `<directory>-2`, as a run of their own. The others get free numbers,
+    behind those of the jobs, in the order of their names.
     """
     found = {path.stem: _read(path) for path in directory.glob(f"process-{program}-*.json")}
     if not found:
         return [directory] if _numbers(directory) else []
     ranked = {label: said["rank"] for label, said in found.items() if "rank" in said}
     others = sorted(found.keys() - ranked.keys(), key=lambda label: _natural(found[label]))
-    if size == 1 and 0 in ranked.values() and process_path(directory, "rank0").exists():
-        label = f"process-{program}-{program}"  # the program, which is in no job, makes room
+    if not job and 0 in ranked.values() and process_path(directory, "rank0").exists():
+        label = f"process-{program}-0"  # the program makes room
         _move(directory, name, "rank0", directory, label)
         others.insert(0, label)
     runs = {directory}
@@ -80,21 +82,22 @@ def number(directory: Path, name: str, program: int, size: int) -> list[Path]:
         target = choose(directory, name, f"rank{ranked[label]}")
         _move(directory, name, label, target, f"rank{ranked[label]}")
         runs.add(target)
+    first = max([job.size if job else 0, *(found[label]["world_size"] for label in ranked)])
     for label in others:
-        rank = next(filter(lambda n: _claim(directory, n), count(0 if size == 1 else size)))
-        _move(directory, name, label, directory, f"rank{rank}", rank)
+        with _free_number(directory, first) as rank:
+            _move(directory, name, label, directory, f"rank{rank}", rank)
     for run in runs:
         if numbers := _numbers(run):
             write_json(run / "run.json", _read(process_path(run, f"rank{numbers[0]}")))
     return sorted(filter(_numbers, runs))
 
 
-def unfinished(directory: Path, program: int) -> tuple[list[int], list[int]]:
+def unfinished(directory: Path, program: str) -> tuple[list[int], list[int]]:
     """Process ids of those that still record, and of those that ended without writing."""
     running, ended = [], []
     for note in directory.glob(f".process-{program}-*"):
         process = int(note.name.rpartition("-")[2])
-        if _runs(process):
+        if _is_locked(note):
             running.append(process)
         else:
             ended.append(process)
@@ -102,8 +105,15 @@ def unfinished(directory: Path, program: int) -> tuple[list[int], list[int]]:
     return sorted(running), sorted(ended)
 
 
-def _note(directory: Path, label: str) -> Path:
-    return directory / f".{label}"
+def _is_locked(note: Path) -> bool:
+    import fcntl
+
+    with note.open("w") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -122,19 +132,29 @@ def _numbers(directory: Path) -> list[int]:
     return sorted(int(found[1]) for found in named if found)
 
 
-def _claim(directory: Path, rank: int) -> bool:
-    """Whether the number was free: another process of the job may be numbering its own."""
-    try:
-        process_path(directory, f"rank{rank}").touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+@contextmanager
+def _free_number(directory: Path, first: int) -> Iterator[int]:
+    """The first free number, claimed in the body: other programs of a job number theirs, too."""
+    for rank in count(first):
+        claim = directory / f".rank{rank}"
+        if process_path(directory, f"rank{rank}").exists():
+            continue
+        try:
+            claim.touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        try:
+            if not process_path(directory, f"rank{rank}").exists():
+                yield rank
+                return
+        finally:
+            claim.unlink(missing_ok=True)
 
 
 def _move(
     directory: Path, name: str, label: str, target: Path, process: str, rank: int | None = None
 ) -> None:
-    """Has the files of a process be called by another label, the description last."""
+    """Renames the files of a process; the description comes last."""
     for path in directory.iterdir():
         rest = path.name.removeprefix(f"{name}-{label}")
         if rest != path.name and rest[0] in "-.":
@@ -143,10 +163,3 @@ def _move(
     said = _read(described)
     write_json(process_path(target, process), said if rank is None else said | {"rank": rank})
     described.unlink()
-
-
-def _runs(process: int) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(process, 0)
-        return True
-    return False

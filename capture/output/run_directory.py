@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capture.errors import CaptureError
+from capture.sigterm import writing
 
 VARIABLES = ("TRACEHOUSE_PROFILE_DIR", "CACHE_DIT_TORCH_PROFILER_DIR")
 DEFAULT_DIRECTORY = "profiles"
@@ -117,8 +118,9 @@ def appearing(path: Path) -> Iterator[Path]:
     # The suffix stays: torch compresses a trace when the name it is given ends in .gz.
     temporary = path.with_name(f".{path.name}.partial{path.suffix}")
     try:
-        yield temporary
-        temporary.replace(path)
+        with writing():
+            yield temporary
+            temporary.replace(path)
     except OSError as error:
         raise CaptureError(f"cannot write {path}: {error.strerror or error}") from error
     finally:

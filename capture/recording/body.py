@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from capture.device import default_device, synchronize
 from capture.errors import warn
 from capture.output import run_directory
-from capture.output.processes import Child
-from capture.output.ranks import rank, world_size
+from capture.output.ranks import Job, current_job, rank
 from capture.output.run_json import described
 from capture.recording import compilation
 from capture.recording.activities import accelerators
@@ -28,14 +27,15 @@ if TYPE_CHECKING:
 
 
 class Body:
-    """Records what `profiler` asks for, of this process; `child` names it, as in `begin`.
+    """Records what `profiler` asks for, of this process.
 
     The allocator's history begins at once, all else with `begin`. `files` are where it writes,
     `steps` counts those made, and `run` is what run.json says.
     """
 
-    def __init__(self, profiler: Profiler, child: Child | None) -> None:
-        process = child.label if child else f"rank{rank()}"
+    def __init__(self, profiler: Profiler) -> None:
+        self._child = profiler.child
+        process = self._child.label if self._child else f"rank{rank()}"
         directory = run_directory.choose(profiler.wanted_dir, profiler.name, process)
         self.files = run_directory.Files(directory, profiler.name, process)
         self.began = False
@@ -45,7 +45,7 @@ class Body:
         self.memory_path: Path | None = None
         self.run: dict[str, Any] = {}
         self._profiler = profiler
-        self._child = child
+        self._job: Job | None = None
         self._device = default_device()
         self._records = False
         self._step_times_ns: list[int] = []
@@ -75,6 +75,7 @@ class Body:
         self._tracker.__enter__()
         self.began, self._records = True, with_trace
         self._place = _place()
+        self._note_job()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         if with_trace and with_step:
@@ -89,6 +90,7 @@ class Body:
     def end_step(self) -> None:
         """Marks its end, and moves on in the schedule."""
         time_ns = time.perf_counter_ns() - self._step_began_ns
+        self._note_job()
         self._step_times_ns.append(time_ns)
         self._step_starts_ns.append(time.time_ns() - time_ns)
         if self.trace:
@@ -132,6 +134,7 @@ class Body:
     def finish(self, error: BaseException | None) -> None:
         """Ends the recording, which `error` may have ended, and writes what there is."""
         self._records = False
+        self._note_job()
         device_error: Exception | None = None
         with self._around:
             try:
@@ -164,8 +167,8 @@ class Body:
         measured = {
             "name": self.files.name,
             "process": self._child and self._child.name,
-            "rank": self._child.rank if self._child else rank(),
-            "world_size": world_size(),
+            "rank": self._job.rank if self._job else None if self._child else 0,
+            "world_size": self._job.size if self._job else 1,
             "started_at": datetime.fromtimestamp(self._began_ns / 1e9, UTC).isoformat(),
             "profiled_wall_time_ns": wall_time_ns,
             "profiled_step_times_ns": self._step_times_ns,
@@ -183,6 +186,10 @@ class Body:
         facts = self._profiler.facts
         said = facts | {"missing": self._missing | facts.get("missing", {})}
         return described(measured, self._device, said)
+
+    def _note_job(self) -> None:
+        """A program can leave its job before its end."""
+        self._job = current_job(self._child.inherited_rank if self._child else None) or self._job
 
     def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
         """How many steps began before the last compilation did; None for none."""

@@ -1,9 +1,25 @@
-"""Other code in a function of torch's, which keeps its identity, its name and its source.
+"""Replaces the code of a torch function. The function keeps its identity, name and source.
 
 Dynamo guards on functions, and TorchScript reads their source: neither sees a difference.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FunctionType
+
+
+@contextmanager
+def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
+    """In the body, `function` runs `code`. Gives the body a function that runs what it ran."""
+    own = function.__code__
+    plain = copy(function)
+    function.__code__ = disguised(code, function)
+    try:
+        yield plain
+    finally:
+        function.__code__ = own
 
 
 def disguised(code: CodeType, function: FunctionType) -> CodeType:
@@ -18,7 +34,7 @@ def disguised(code: CodeType, function: FunctionType) -> CodeType:
 
 
 def copy(function: FunctionType) -> FunctionType:
-    """A function with the same code, which keeps it."""
+    """A second function with the present code, which stays as `function` changes."""
     made = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )

@@ -69,8 +69,10 @@ def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
 
 
 @contextmanager
-def kept_log(fresh_cache: bool = False) -> Iterator[None]:
+def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     """In the body, torch keeps its compile log, if it has not been imported before.
+
+    Gives the body the directory of the log, which is temporary.
 
     With the origin of each kernel: Inductor tells it of graphs that it compiles itself, and not of
     those in its cache, hence `fresh_cache`. What the user has set stays as it is.
@@ -82,7 +84,7 @@ def kept_log(fresh_cache: bool = False) -> Iterator[None]:
     ours = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(ours)
     try:
-        yield
+        yield Path(directory)
     finally:
         if os.getpid() == process:  # not a fork of it
             for name in ours:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from capture.recording.code import copy, disguised
+from capture.recording.code import replaced
 
 _plain: Callable[..., None] | None = None  # stays: a thread may be on its way to it
 _is_on = False
@@ -27,18 +27,16 @@ def valid_labels() -> Iterator[None]:
     from torch.profiler import record_function
 
     make: Any = record_function.__init__
-    code = make.__code__
-    _plain, _is_on = copy(make), True
-    make.__code__ = disguised(_init.__code__, make)
     try:
-        yield
+        with replaced(make, _init.__code__) as plain:
+            _plain, _is_on = plain, True
+            yield
     finally:
-        make.__code__ = code
         _is_on = False
 
 
 def make_valid(label: object, name: str, args: str | None) -> None:
-    """What the other code calls."""
+    """The replaced code calls this."""
     assert _plain
     _plain(label, valid(name), args if args is None else valid(args))
 

@@ -90,6 +90,7 @@ class Profiler:
         self.max_memory_entries = max_memory_entries
         self.wanted_dir = output_dir
         self.facts: dict[str, Any] = {}
+        self.child: Child | None = None  # this process, where a program that is profiled started it
         self._on_trace_ready = on_trace_ready
         self._callback_error: Exception | None = None
         self._body: Body | None = None
@@ -167,11 +168,8 @@ class Profiler:
         self.begin()
         return self
 
-    def begin(self, with_trace: bool = True, child: Child | None = None) -> None:
-        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded.
-
-        `child` names this process where a program that is profiled has started it.
-        """
+    def begin(self, with_trace: bool = True) -> None:
+        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded."""
         if not self.enabled:
             return
         if with_trace and torch_records() and trace.give_way:
@@ -179,7 +177,7 @@ class Profiler:
         if with_trace and torch_records():
             raise CaptureError("a profiler is recording already: torch can only run one at a time")
         if not self._body or self._body.began:
-            self._body = Body(self, child)
+            self._body = Body(self)
         self._callback_error = None
         self.mark_pipelines()
         # Steps of a pipeline begin with its loop: what comes before is none.
@@ -203,13 +201,13 @@ class Profiler:
     def remember_memory(self) -> None:
         """Begins the allocator's history before the body, if `MEM` is asked for."""
         if self.enabled and "MEM" in (self.activities or ()) and not self._body:
-            self._body = Body(self, None)
+            self._body = Body(self)
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Around what precedes the body, and the body: with `MEM`, the weights have stacks, too.
+        """Covers the preparation and the body, so that with `MEM` the weights have stacks.
 
-        Where it fails before the body, there are the snapshot and a `run.json`.
+        If the preparation fails, writes the snapshot and `run.json`.
         """
         self.remember_memory()
         try:

@@ -15,6 +15,7 @@ from capture.output.run_directory import appearing
 from capture.recording.device_time import DeviceTime
 from capture.recording.schedule import Schedule
 from capture.recording.trace_size import TraceSize
+from capture.sigterm import writing
 
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
@@ -84,7 +85,7 @@ class Trace:
         # What is there of a further cycle is a step that has only begun.
         self._discards = self._steps == 0 and self.cycles > 0
         if self._goes_on():
-            with _at_work():
+            with _at_work(), writing():
                 self.profile.stop()
 
     def abandon(self) -> None:
@@ -130,7 +131,7 @@ class Trace:
         began_ns = time.perf_counter_ns()
         # The first step was recorded for a body without any, whatever the schedule says.
         self._discards = step == 0 and not self._schedule.records(0)
-        with _quiet(), _at_work():
+        with _quiet(), _at_work(), writing():
             self.profile.step()
         self._discards = False
         self.aside_ns += time.perf_counter_ns() - began_ns

@@ -101,6 +101,6 @@ def _wrapped_call_impl(self: object, *args: Any, **kwargs: Any) -> Any:
 
 
 def outermost(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the other code calls."""
+    """The replaced code calls this."""
     assert _watching
     return _watching.called(module, args, kwargs)

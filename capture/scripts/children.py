@@ -6,22 +6,48 @@ import json
 import os
 import re
 import subprocess
+from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from capture.errors import say
-from capture.output.processes import Child
+from capture.recording.arguments import create_profiler_from_args
+from capture.recording.profiler import Profiler
 from capture.scripts.program import PYTHON
 
-VARIABLE = "TRACEHOUSE_CAPTURE"
+WISH = "TRACEHOUSE_CAPTURE"  # variable with the path of the file that says what to record
+RANK = "TRACEHOUSE_CAPTURE_RANK"  # and with the RANK of the process that starts another
 SITE = str(Path(__file__).with_name("site"))  # has a sitecustomize.py
-ALONE = re.compile(r"-[a-zA-Z]*[IES][a-zA-Z]*")  # options with which Python does not look there
+# Options with which Python does not look there.
+ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
 
 
-def record_children(child: Child, wish: dict[str, Any]) -> None:
-    """From now on, the Python processes that this one starts are recorded as `wish` says."""
-    said = {"program": child.program, "inherited_rank": child.inherited_rank, **wish}
-    os.environ[VARIABLE] = json.dumps(said, default=str)
+class Wish(NamedTuple):
+    """What is recorded of a program and of the processes that it starts.
+
+    program  a word for the program, unlike that of any other
+    name     of the run
+    command  what was typed
+    asked    the options, as `create_profiler_from_args` has them, and `from_start`
+    """
+
+    program: str
+    name: str
+    command: list[str]
+    asked: dict[str, Any]
+
+    def profiler(self) -> Profiler:
+        """A profiler for one process."""
+        made = create_profiler_from_args(Namespace(**self.asked), self.name)
+        made.describe(arguments={"command": self.command})
+        return made
+
+
+def record_children(wish: Wish, file: Path) -> None:
+    """From now on, the Python processes that this one starts read `file`, and are recorded."""
+    file.write_text(json.dumps(wish._asdict(), default=str), encoding="utf-8")
+    os.environ[WISH] = str(file)
+    pass_on_rank()
     paths = os.environ.get("PYTHONPATH")
     if SITE not in (paths or "").split(os.pathsep):
         os.environ["PYTHONPATH"] = f"{SITE}{os.pathsep}{paths}" if paths else SITE
@@ -29,14 +55,13 @@ def record_children(child: Child, wish: dict[str, Any]) -> None:
 
 def pass_on_rank() -> None:
     """Tells the processes that this one starts from now on that its RANK is not theirs."""
-    if said := os.environ.get(VARIABLE):
-        rank = os.environ.get("RANK")
-        os.environ[VARIABLE] = json.dumps(json.loads(said) | {"inherited_rank": rank})
+    if WISH in os.environ:
+        os.environ[RANK] = os.environ.get("RANK", "")
 
 
 def record_nothing() -> None:
-    """`capture` itself was started by a program that is profiled: it records as it is asked to."""
-    os.environ.pop(VARIABLE, None)
+    """Stops recording child processes: this process is `capture` itself."""
+    os.environ.pop(WISH, None)
 
 
 def tell_of_unreachable() -> None:
@@ -64,20 +89,20 @@ def tell_of_unreachable() -> None:
 
 def _unreachable(words: list[str], environment: list[bytes] | None) -> str | None:
     """Why the process that a command starts is not recorded, if it runs Python."""
-    if VARIABLE not in os.environ or not PYTHON.fullmatch(Path(words[0]).name):
+    if WISH not in os.environ or not PYTHON.fullmatch(Path(words[0]).name):
         return None
     if any("compile_worker" in word for word in words):  # Inductor's
         return None
     for word in words[1:]:
-        if not word.startswith("-") or word in ("-c", "-m"):
+        if not word.startswith("-") or word[1:2] in ("c", "m"):
             break
         if ALONE.fullmatch(word):
-            return f"{word} has Python ignore PYTHONPATH"
+            return f"{word} makes Python ignore PYTHONPATH"
     if environment is None:
         return None
     given = dict(entry.partition(b"=")[::2] for entry in environment)
-    if VARIABLE.encode() not in given:
-        return f"its environment lacks {VARIABLE}"
+    if WISH.encode() not in given:
+        return f"its environment lacks {WISH}"
     if SITE not in os.fsdecode(given.get(b"PYTHONPATH", b"")).split(os.pathsep):
         return f"its PYTHONPATH lacks {SITE}"
     return None

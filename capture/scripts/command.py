@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import os
+import secrets
 import shlex
 import subprocess
 import sys
@@ -13,16 +14,14 @@ from pathlib import Path
 
 from capture.errors import CaptureError, say
 from capture.output import run_directory
-from capture.output.processes import Child, number, unfinished
-from capture.output.ranks import rank, world_size
-from capture.recording.arguments import create_profiler_from_args
+from capture.output.processes import number, unfinished
+from capture.output.ranks import current_job, rank
 from capture.recording.compilation import kept_log
-from capture.recording.profiler import Profiler
-from capture.scripts.children import record_children, record_nothing, tell_of_unreachable
-from capture.scripts.endings import save_at_sigterm
+from capture.scripts.children import Wish, record_children, record_nothing, tell_of_unreachable
 from capture.scripts.program import Program, end_of_interrupt, exit_code
 from capture.scripts.recorder import Recorder
 from capture.scripts.summary import summary
+from capture.sigterm import save_at_sigterm
 
 NOTHING = (
     "nothing was recorded: the main thread called no torch.nn.Module and compiled nothing; "
@@ -43,19 +42,11 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
     program = Program.of(command)
     name = run_directory.file_name(asked.profile_name or program.name)
     asked.profile_dir = run_directory.choose(asked.out or asked.profile_dir, name, f"rank{rank()}")
-
-    def profiler() -> Profiler:
-        made = create_profiler_from_args(asked, name)
-        made.describe(arguments={"command": command})
-        return made
-
-    child = Child(os.getpid(), os.environ.get("RANK"))
-    recorder = Recorder(profiler, asked.from_start, child)
-    ending = _Ending(asked, name, recorder)
-    if asked.profile:
-        record_children(child, {"name": name, "command": command, "options": vars(asked)})
-        tell_of_unreachable()
-        save_at_sigterm(ending.save)
+    options = {key: value for key, value in vars(asked).items() if key.startswith("profile")}
+    options["from_start"] = asked.from_start
+    wish = Wish(secrets.token_hex(4), name, command, options)
+    recorder = Recorder(wish.profiler, asked.from_start, wish.program)
+    ending = _Ending(asked, wish, recorder)
     failure: BaseException | None = None
     recorder.listen()
     try:
@@ -75,34 +66,43 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
 
 
 class _Ending:
-    """What follows the program, once its exit handlers have run and its processes have ended."""
+    """What follows the program, once its exit handlers have run and its processes have ended.
 
-    def __init__(self, asked: argparse.Namespace, name: str, recorder: Recorder) -> None:
+    Made before the program runs: exit handlers that are registered first are called last.
+    """
+
+    def __init__(self, asked: argparse.Namespace, wish: Wish, recorder: Recorder) -> None:
         self.code = 0
         self._asked = asked
-        self._name = name
+        self._wish = wish
         self._recorder = recorder
+        self._job = current_job()
         self._process = os.getpid()
         self._held = ExitStack()
-        self._held.enter_context(kept_log())
+        temporary = self._held.enter_context(kept_log())
         self._held.enter_context(run_directory.provisional(asked.profile_dir))
         atexit.register(self._end)
+        if asked.profile:
+            record_children(wish, temporary / "wish.json")
+            tell_of_unreachable()
+            save_at_sigterm(self._save)
 
-    def save(self) -> None:
-        """Ends the recording, and writes what there is."""
-        self._recorder.end()
-        self._runs()
+    def _save(self) -> None:
+        """At SIGTERM."""
+        with self._held:
+            self._recorder.end()
+            self._number()
 
     def _end(self) -> None:
         if os.getpid() != self._process:
             return
         record_nothing()
-        try:
-            code = self._report() if self._asked.profile else 0
-        except CaptureError as error:
-            say(str(error))
-            code = 1
-        self._held.close()
+        with self._held:
+            try:
+                code = self._report() if self._asked.profile else 0
+            except CaptureError as error:
+                say(str(error))
+                code = 1
         if code and not self.code:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -110,12 +110,12 @@ class _Ending:
 
     def _report(self) -> int:
         """Says what was recorded, and where, and what was not. Returns an exit code."""
-        runs = self._runs()
+        runs = self._number()
         if rank():
             return 0 if runs else 1
-        running, ended = unfinished(self._asked.profile_dir, self._process)
+        running, ended = unfinished(self._asked.profile_dir, self._wish.program)
         for process in running:
-            say(f"process {process} still records: its files follow, without a rank")
+            say(f"process {process} is still running; its files will have no rank in their names")
         for process in ended:
             say(f"process {process} ended before it wrote its files")
         for run in runs:
@@ -128,8 +128,8 @@ class _Ending:
         _add(self._asked, runs)
         return 0
 
-    def _runs(self) -> list[Path]:
-        return number(self._asked.profile_dir, self._name, self._process, world_size())
+    def _number(self) -> list[Path]:
+        return number(self._asked.profile_dir, self._wish.name, self._wish.program, self._job)
 
 
 def _add(asked: argparse.Namespace, runs: list[Path]) -> None:

@@ -37,24 +37,29 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in self._waiting:
+        call = self._waiting.pop(name, None)  # so that another one like this does not ask back
+        if call is None:
             return None
         for finder in sys.meta_path:
             if finder is not self and (spec := finder.find_spec(name, path, target)):
-                self._listen(spec)
+                self._listen(spec, call)
                 return spec
+        self._waiting[name] = call
         return None
 
-    def _listen(self, spec: ModuleSpec) -> None:
+    def _listen(self, spec: ModuleSpec, call: Callback) -> None:
         loader = spec.loader
         if loader is None or not hasattr(loader, "exec_module"):
             return
         execute = loader.exec_module
 
         def execute_and_tell(module: ModuleType) -> None:
-            del loader.exec_module
-            execute(module)
-            if call := self._waiting.pop(spec.name, None):
-                call()
+            loader.__dict__.pop("exec_module", None)
+            try:
+                execute(module)
+            except BaseException:
+                self._waiting[spec.name] = call
+                raise
+            call()
 
         loader.exec_module = execute_and_tell  # type: ignore[method-assign]

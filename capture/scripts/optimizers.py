@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from capture.recording.code import copy, disguised
+from capture.recording.code import replaced
 
 LABEL = "Optimizer.step#"
 
@@ -34,17 +34,13 @@ def optimizer_steps(on_step: Callable[[object], None]) -> Iterator[None]:
     from torch.autograd.profiler import record_function
 
     leave: Any = record_function.__exit__
-    code = leave.__code__
-    _plain, _on_step = copy(leave), on_step
-    leave.__code__ = disguised(_exit.__code__, leave)
-    try:
+    _on_step = on_step
+    with replaced(leave, _exit.__code__) as _plain:
         yield
-    finally:
-        leave.__code__ = code
 
 
 def left(label: Any, error: tuple[Any, Any, Any]) -> None:
-    """What the other code calls."""
+    """The replaced code calls this."""
     assert _plain
     assert _on_step
     _plain(label, *error)

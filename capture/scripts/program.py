@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, NoReturn
 from capture.errors import CaptureError
 
 PYTHON = re.compile(r"python[\d.]*(\.exe)?")
+PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 USAGE = "capture run [options] -- script.py arguments..."
 
 
@@ -50,8 +51,9 @@ class Program(NamedTuple):
         """
         words = list(command)
         if words and PYTHON.fullmatch(Path(words[0]).name):
-            if len(words) > 1 and words[1].startswith("-") and words[1] != "-m":
-                return cls(words[0], "command", words)  # with Python's own options
+            has_options = words[1:] and words[1].startswith("-") and words[1] != "-m"
+            if has_options or _is_another_python(words[0]):
+                return cls(words[0], "command", words)
             words = words[1:]
         is_module = words[:1] == ["-m"]
         words = words[1:] if is_module else words
@@ -62,7 +64,7 @@ class Program(NamedTuple):
             raise CaptureError(f"{script}: no such module")
         if is_module:
             return cls(script, "module", words)
-        if not Path(script).exists():
+        if not _is_program(Path(script)):
             found = shutil.which(script)
             if not found:
                 raise CaptureError(f"{script}: no such file or command: {USAGE}")
@@ -103,11 +105,13 @@ class Program(NamedTuple):
 def _run_command(words: list[str]) -> NoReturn:
     """Runs a command in a process of its own. Raises SystemExit with its code, as a shell has it.
 
-    It gets the signals that are sent to this process; the terminal sends Ctrl-C to both.
+    Signals that are sent to this process are passed on. Ctrl-C in a terminal goes to both anyway.
     """
     with subprocess.Popen(words) as process:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        for number in PASSED_ON:
+            signal.signal(number, lambda number, _: process.send_signal(number))
+        if sys.stdin and sys.stdin.isatty():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = process.wait()
     raise SystemExit(code if code >= 0 else 128 - code)
 
@@ -156,6 +160,17 @@ def _has_module(name: str) -> bool:
     """Whether there is such a module or package; nothing of it is imported."""
     sys.path[0] = os.getcwd()
     return find_spec(name.partition(".")[0]) is not None
+
+
+def _is_another_python(word: str) -> bool:
+    """Whether a path names a Python that is not the one that runs; `python` alone is that one."""
+    own = Path(sys.executable)
+    return "/" in word and Path(word).absolute().parent != own.parent
+
+
+def _is_program(path: Path) -> bool:
+    """Whether there is a file, or a directory that can be run."""
+    return path.exists() and (not path.is_dir() or (path / "__main__.py").exists())
 
 
 def _is_python(script: Path) -> bool:

@@ -2,61 +2,56 @@
 
 from __future__ import annotations
 
-import _thread
-import ctypes
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from capture import sigterm
 from capture.errors import say
 from capture.output.processes import Child
 from capture.recording import trace
 from capture.recording.denoising import PIPELINE_MODULE
-from capture.recording.memory import rss_bytes
 from capture.recording.profiler import Profiler
 from capture.scripts.calls import OutermostCalls
 from capture.scripts.children import pass_on_rank
-from capture.scripts.endings import exit_without_destructors, save_at_exit, save_at_sigterm, writing
+from capture.scripts.endings import SaveAtExit, exit_without_destructors
 from capture.scripts.imports import after_imports
 from capture.scripts.optimizers import optimizer_steps
 from capture.scripts.own_sessions import OwnSessions
+from capture.scripts.size_limit import SizeLimit
 from capture.scripts.steps import Steps
 
 ENOUGH = 10  # steps without a compilation
-# By which the process may grow while it records: to write what torch 2.13 holds in so much takes
-# some 20 s, 3 GB of memory, and 70 to 120 MB of JSON.
-LIMIT_BYTES = 100 << 20
-PERIOD_S = 1.0  # between two looks at it
 
 
 class Recorder:
-    """Begins, divides and ends the recording of a program.
+    """Begins, divides and ends the recording of a process.
 
     Recording begins with the first call of a module on the main thread, or the first compilation;
     with `from_start`, as soon as torch has been imported. It ends after enough steps, or as the
     process grows; never with `from_start` or a schedule. A session of torch's profiler that the
-    program starts itself takes its place.
+    program starts itself takes its place. A fork is a process of its own, which is listened to
+    in the same way.
 
-    What fails here is said on stderr, and never raised into the program. `has_failed` tells, and
-    `other_threads` whether modules were called on other threads than the main one.
+    `program` names the program among others, and `child` this process where the program has
+    started it. What fails here is said on stderr, and never raised into the program. `has_failed`
+    tells, and `other_threads` whether modules were called on other threads than the main one.
     """
 
     def __init__(
         self,
         make_profiler: Callable[[], Profiler],
         from_start: bool,
-        child: Child,
-        is_child: bool = False,
+        program: str,
+        child: Child | None = None,
     ) -> None:
         self._make_profiler = make_profiler
+        self._program = program
         self._child = child
-        self._is_child = is_child
-        self._is_fork = False
         self._from_start = from_start
         self._calls = OutermostCalls(
             self._guarded(self._called), self._guarded(self._called_elsewhere)
@@ -64,6 +59,7 @@ class Recorder:
         self._sessions = OwnSessions(self._guarded(self._session_begins), self._session_path)
         self._listens = False
         self._has_compiled_functions = False
+        self._is_fork = False
         self._forked_from: Profiler | None = None
         self._hooks = ExitStack()
         self._begin_process()
@@ -71,9 +67,11 @@ class Recorder:
     def _begin_process(self) -> None:
         """The state of a process that has recorded nothing so far."""
         self.profiler = self._make_profiler()
+        self.profiler.child = self._child
         self.has_failed = False
         self.other_threads = False
         self._has_limit = not self._from_start and self.profiler.schedule.active is None
+        self._limit: SizeLimit | None = None
         self._steps = Steps(self._end_step)
         self._process = os.getpid()
         self._busy = 0
@@ -81,7 +79,6 @@ class Recorder:
         self._is_written = False
         self._steps_done = 0
         self._compiled = False
-        self._rss: int | None = None
 
     def listen(self) -> None:
         """From now on, the program is listened to."""
@@ -110,24 +107,25 @@ class Recorder:
         if os.getpid() != self._process or self._is_written or not self.profiler.began:
             return
         self._is_written = True
-        with writing():
+        with sigterm.writing():
             self._stop()
             self._sessions.save()
             steps_from = self._steps.source if self.profiler.step_num else None
             self.profiler.describe(steps_from=steps_from)
             self.profiler.__exit__(type(error) if error else None, error, None)
-            if self._is_child and self.profiler.output_dir:
-                self._child.ends(self.profiler.output_dir)
+            if self._child:
+                self._child.ends(self.profiler.files.directory)
 
     def _forked(self) -> None:
-        """In a fork: it is a process of its own. What it shares with its parent waits for _begin"""
+        """Starts anew in a fork. `_begin` ends what the fork shares with its parent."""
         if not self._listens:
             return
+        sigterm.forked()
+        self._is_fork = True
         if self.profiler.began:
             self._forked_from = self.profiler
             exit_without_destructors()
-        self._is_child = self._is_fork = True
-        self._child = Child(self._child.program, os.environ.get("RANK"))
+        self._child = Child(self._program, os.environ.get("RANK"))
         self._begin_process()
         self._sessions.forked()
         if not self._has_compiled_functions:
@@ -157,13 +155,13 @@ class Recorder:
         if not self._calls.watch():
             say("this torch hides the calls of modules: everything is recorded")
             self._from_start, self._has_limit = True, False
-        if "MEM" in (self.profiler.activities or ()) and not self._is_child:
+        if "MEM" in (self.profiler.activities or ()):
             import torch
 
             # As the program initialises CUDA, and so before it has weights there.
             remember = self._guarded(lambda: self.profiler.remember_memory())
             torch.cuda._lazy_call(remember)  # type: ignore[no-untyped-call]
-        if self._from_start:
+        if self._from_start and _is_main_thread():
             self._begin()
 
     def _listen_to_compilations(self) -> None:
@@ -189,7 +187,7 @@ class Recorder:
     def _begin(self, with_trace: bool = True) -> None:
         if self.profiler.began or self._is_over:
             return
-        if self._is_child and _is_helper():
+        if self._child and _is_helper():
             self._is_over = True
             return
         if self._forked_from:
@@ -197,23 +195,19 @@ class Recorder:
             self._forked_from.abandon()
         if with_trace and trace.torch_records():
             return
-        self.profiler.begin(with_trace, self._child if self._is_child else None)
-        if self._is_child:
-            self._begin_child()
+        self.profiler.begin(with_trace)
+        if self._is_fork:
+            exit_without_destructors()
+        if self._child:
+            self._child.begins(self.profiler.files.directory)
+            pass_on_rank()
+            self._at_exit = SaveAtExit(self.end)
+            sigterm.save_at_sigterm(self.end)
         trace.give_way = self._guarded(self._session_begins)
         self._steps.begin()
         if self._has_limit:
-            _thread.start_new_thread(self._watch_size, ())
+            self._limit = SizeLimit(self._guarded(self._stop), lambda: self._busy > 0)
         self._hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
-
-    def _begin_child(self) -> None:
-        assert self.profiler.output_dir
-        self._child.begins(self.profiler.output_dir)
-        if self._is_fork:
-            exit_without_destructors()
-        pass_on_rank()
-        save_at_sigterm(self.end)
-        save_at_exit(self.end)
 
     def _called(self, module: object) -> None:
         """Before an outermost call of a module on the main thread."""
@@ -239,7 +233,8 @@ class Recorder:
             self._has_compiled_functions = True
             self._calls.stop()
             self._begin()
-        self._rss = None  # what the compiler takes is no trace
+        if self._limit:
+            self._limit.start_anew()
 
     def _session_begins(self) -> None:
         """Before the program starts a session of torch's profiler."""
@@ -256,29 +251,6 @@ class Recorder:
         else:
             self.profiler.step()
 
-    def _check_size(self) -> None:
-        """Ends the recording where the process has grown too much since it warmed up."""
-        held = rss_bytes() if self._has_limit else None
-        if held is None or self._is_over:
-            return
-        if self._rss is None:
-            self._rss = held
-        if held - self._rss > LIMIT_BYTES:
-            self._stop(f"the process has grown by {LIMIT_BYTES >> 20} MiB, as for a large trace")
-
-    def _watch_size(self) -> None:
-        """Has the main thread look at the size now and then, whatever it is doing."""
-        check = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._check_now)
-        self._kept = check  # as long as it may be called
-        while not self._is_over and os.getpid() == self._process:
-            time.sleep(PERIOD_S)
-            ctypes.pythonapi.Py_AddPendingCall(check, None)
-
-    def _check_now(self, _: object) -> int:
-        if not self._busy and not trace.at_work():  # it comes between any two instructions
-            self._guarded(self._check_size)()
-        return 0
-
     def _stop(self, why: str = "") -> None:
         """Ends and writes the trace. `run.json` waits for the end of the program."""
         if self._is_over:
@@ -286,10 +258,11 @@ class Recorder:
         self._is_over = True
         self._calls.stop()
         self._hooks.close()
-        if why and not self._is_child:
+        if self._limit:
+            self._limit.stop()
+        if why and not self._child:
             say(f"the recording ends here: {why}")
-        with writing():
-            self.profiler.end_trace()
+        self.profiler.end_trace()
 
     def _session_path(self) -> Path:
         cycles = (None, *range(2, 100_000))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,17 @@ def work(calls):
 """
 
 
-def run(directory: Path, script: str, *command: str, **environment: str) -> Finished:
+def run(
+    directory: Path, script: str, *command: str, options: Sequence[str] = (), **environment: str
+) -> Finished:
     """`capture run` of a script called mine.py, or of a command that starts it."""
     (directory / "mine.py").write_text(script)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    capture = [sys.executable, "-m", "capture", "run", "--out", "run", *options, "--"]
     return subprocess.run(
-        [sys.executable, "-m", "capture", "run", "--out", "run", "--", *(command or ["mine.py"])],
+        [*capture, *(command or ["mine.py"])],
         cwd=directory,
+        stdin=subprocess.DEVNULL,
         env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | environment,
         capture_output=True,
         text=True,
@@ -70,15 +75,21 @@ def test_processes_with_a_rank_keep_it(tmp_path):
     """A second job with the same ranks is a run of its own."""
     script = WORK + (
         "import torch.multiprocessing as mp\n"
+        "import torch.distributed as dist\n"
         "def rank(number, calls):\n"
         "    os.environ.update(RANK=str(1 - number), WORLD_SIZE='2')\n"
         "    work(calls + number)\n"
         "    if os.fork() == 0: work(9); sys.exit(0)\n"  # it inherits a rank that is not its own
         "    os.wait()\n"
+        "def member(number, calls):\n"
+        "    from torch.testing._internal.distributed.fake_pg import FakeStore\n"
+        "    dist.init_process_group('fake', store=FakeStore(), rank=1 - number, world_size=2)\n"
+        "    work(calls + number)\n"
+        "    dist.destroy_process_group()\n"
         "if __name__ == '__main__':\n"
         "    work(7)\n"
         "    mp.spawn(rank, (2,), nprocs=2)\n"
-        "    mp.spawn(rank, (5,), nprocs=2)\n"
+        "    mp.spawn(member, (5,), nprocs=2)\n"
     )
     done = run(tmp_path, script)
 
@@ -86,7 +97,7 @@ def test_processes_with_a_rank_keep_it(tmp_path):
     first, second = linears(tmp_path / "run"), linears(tmp_path / "run-2")
     assert first.pop((2, None)) == 7
     forks = {(rank, name) for rank, name in first if rank > 2}
-    assert [first.pop(fork) for fork in forks] == [9] * 4
+    assert [first.pop(fork) for fork in forks] == [9] * 2
     assert first == {(1, "SpawnProcess-1"): 2, (0, "SpawnProcess-2"): 3}
     assert second == {(1, "SpawnProcess-3"): 5, (0, "SpawnProcess-4"): 6}
     assert Captured.described(tmp_path / "run-2" / "run.json")["rank"] == 0
@@ -107,7 +118,7 @@ def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
 
     assert (done.returncode, done.stdout) == (0, "mine\n5\nFalse\n"), done.stderr
     assert linears(tmp_path / "run") == {(0, "child.py"): 3}
-    assert "not recorded: -I has Python ignore PYTHONPATH" in done.stderr
+    assert "not recorded: -I makes Python ignore PYTHONPATH" in done.stderr
     assert "not recorded: its environment lacks TRACEHOUSE_CAPTURE" in done.stderr
 
 
@@ -125,6 +136,69 @@ def test_a_launcher_is_run_as_it_is_typed(command, calls, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert {rank: n for (rank, _), n in linears(tmp_path / "run").items()} == calls
+
+
+def test_a_process_that_records_at_its_import_writes_its_files(tmp_path):
+    """Multiprocessing sets a process up only after that."""
+    script = (
+        "import torch.multiprocessing as mp\n"
+        + WORK
+        + (
+            "if __name__ != '__main__': work(3)\n"
+            "def nothing(): pass\n"
+            "if __name__ == '__main__':\n"
+            "    for method in ('spawn', 'forkserver'):\n"
+            "        process = mp.get_context(method).Process(target=nothing)\n"
+            "        process.start(); process.join(); print(process.exitcode)\n"
+        )
+    )
+    done = run(tmp_path, script)
+
+    assert (done.returncode, done.stdout) == (0, "0\n0\n"), done.stderr
+    assert sorted(linears(tmp_path / "run").values()) == [3, 3]
+
+
+def test_a_program_can_run_capture_itself(tmp_path):
+    (tmp_path / "inner.py").write_text(WORK + "work(3)")
+    script = WORK + (
+        "import subprocess\nwork(2)\n"
+        "inner = [sys.executable, '-m', 'capture', 'run', '--out', 'inner', 'inner.py']\n"
+        "print(subprocess.run(inner).returncode)\n"
+    )
+    done = run(tmp_path, script)
+
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    assert linears(tmp_path / "run") == {(0, None): 2}
+    assert linears(tmp_path / "inner") == {(0, None): 3}
+
+
+def test_torch_on_another_thread_of_a_process_is_no_failure(tmp_path):
+    code = "import threading; t = threading.Thread(target=__import__, args=('torch',))\n"
+    code += "t.start(); t.join(); import torch; torch.nn.Linear(2, 2)(torch.ones(2))"
+    script = f"import subprocess, sys\nprint(subprocess.call([sys.executable, '-c', {code!r}]))"
+    (tmp_path / "mine.py").write_text(script)
+    done = run(tmp_path, script, options=["--from-start"])
+
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    assert linears(tmp_path / "run") == {(0, "python"): 1}
+
+
+def test_a_long_command_line_leaves_room_for_that_of_a_process(tmp_path):
+    script = "import subprocess; print(subprocess.call(['true']))"
+    done = run(tmp_path, script, "mine.py", *["word"] * 40_000)
+
+    assert done.stdout == "0\n", done.stderr
+
+
+def test_a_command_gets_the_signals_that_capture_gets(tmp_path):
+    script = (
+        "import os, signal, time\n"
+        "os.kill(os.getppid(), signal.SIGINT)\n"
+        "try: time.sleep(60)\nexcept KeyboardInterrupt: print('stopped'); raise SystemExit(3)\n"
+    )
+    done = run(tmp_path, script, "python", "-B", "mine.py")
+
+    assert (done.returncode, done.stdout) == (3, "stopped\n")
 
 
 def test_the_exit_code_of_a_command_is_its_own(tmp_path):

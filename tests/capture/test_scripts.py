@@ -238,6 +238,35 @@ def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
+def test_sigterm_waits_until_a_trace_is_written(tmp_path):
+    (tmp_path / "stops.py").write_text(
+        "import os, signal, threading, time, torch\nmodel = torch.nn.Linear(4, 4)\n"
+        "def stop():\n"
+        "    while not any('.partial' in name for name in os.listdir('run')): time.sleep(0.001)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "threading.Thread(target=stop, daemon=True).start()\n"
+        "class Many(torch.nn.Module):\n"
+        "    def forward(self, x):\n        for _ in range(5000): model(x)\n"
+        "many = Many()\nfor _ in range(9): many(torch.ones(2, 4))\ntime.sleep(60)"
+    )
+    schedule = ["--profile-warmup", "0", "--profile-active", "1", "--profile-repeat", "0"]
+    done = run(*("-m", "capture", "run", *schedule, "--out", "run", "--", "stops.py"), cwd=tmp_path)
+
+    assert done.returncode == -signal.SIGTERM, done.stderr
+    assert "another torch profiler" not in done.stderr
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"run.json", "rank0.json", "stops-rank0-cycle1.trace.json.gz"}
+    assert len(events(tmp_path / "run" / "stops-rank0-cycle1.trace.json.gz")) > 5000
+
+
+def test_a_program_may_close_stderr(tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL + "sys.stderr.close()")
+    done = run("-m", "capture", "run", "--out", "run", "--", "mine.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\n")
+    assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
 def test_a_handler_of_the_script_for_sigterm_is_its_own(tmp_path):
     (tmp_path / "handles.py").write_text(
         "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
@@ -267,7 +296,8 @@ def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
 
 def test_a_fork_that_ends_leaves_the_run_to_its_parent(tmp_path):
     (tmp_path / "forks.py").write_text(
-        "import os, sys\ndef fork():\n    if os.fork() == 0: sys.exit(3)\n"
+        "import os, signal, sys\ndef fork():\n"
+        "    if os.fork() == 0: sys.exit(3 if signal.getsignal(15) == signal.SIG_DFL else 4)\n"
         "    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)\n"
         f"fork()\n{MODEL}fork()\n"
     )

@@ -1,55 +1,59 @@
 """Has `capture run` record a Python process that the program starts.
 
-The folder of this file is on PYTHONPATH, so Python imports it first of all. Nothing else is
-imported until the process imports torch.
+The folder of this file is on PYTHONPATH, so each Python imports it first of all. Nothing else is
+imported until the process imports torch. Python 2 must be able to read it, too.
 """
+
+# mypy: ignore-errors
 
 import importlib
 import os
 import sys
-from importlib.util import find_spec
-from typing import Any
 
-HELPERS = ("multiprocessing.resource_tracker", "compile_worker")  # Inductor's
-NOT_RECORDED = "capture: a process is not recorded: {!r}"
+WISH = os.environ.get("TRACEHOUSE_CAPTURE")
+HELPERS = ("multiprocessing.resource_tracker", "compile_worker")  # the second is Inductor's
 
 
-def _wait_for_torch() -> None:
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
-    said = os.environ.get("TRACEHOUSE_CAPTURE")
-    if not said or any(name in word for word in sys.orig_argv for name in HELPERS):
-        return
-    scripts = os.path.dirname(here)
-    imports: dict[str, Any] = {"__name__": "imports"}  # without importing the package around it
+def wait_for_torch():
+    scripts = os.path.dirname(HERE)
+    imports = {"__name__": "imports"}  # without importing the package around it
     with open(os.path.join(scripts, "imports.py"), encoding="utf-8") as file:
         exec(compile(file.read(), file.name, "exec"), imports)
 
-    def record() -> None:
-        if "TRACEHOUSE_CAPTURE" not in os.environ:  # it is `capture` itself
+    def record():
+        if os.environ.get("TRACEHOUSE_CAPTURE") != WISH:  # it is `capture` itself
             return
         try:
-            if not find_spec("capture"):  # it runs from a checkout
-                sys.path.append(os.path.dirname(os.path.dirname(scripts)))
-            from capture.scripts.child import record_child
-
-            record_child(said)
+            sys.path.append(os.path.dirname(os.path.dirname(scripts)))
+            try:
+                from capture.scripts.child import record_child
+            finally:
+                sys.path.pop()
+            record_child(WISH)
         except Exception as error:
-            print(NOT_RECORDED.format(error), file=sys.stderr)
+            complain(error)
 
     imports["after_imports"]({"torch": record})
 
 
-try:
-    _wait_for_torch()
-except Exception as error:
-    print(NOT_RECORDED.format(error), file=sys.stderr)
+def complain(error):
+    sys.stderr.write("capture: a process is not recorded: " + repr(error) + "\n")
 
-# Another one that this one hides.
-_hides = sys.modules.pop("sitecustomize")
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [path for path in sys.path if os.path.abspath(path) != HERE]
+if sys.version_info >= (3, 11) and WISH and os.path.exists(WISH):
+    if not any(name in word for word in sys.orig_argv for name in HELPERS):
+        try:
+            wait_for_torch()
+        except Exception as error:
+            complain(error)
+
+# Imports the program's own sitecustomize, which this file hides.
+hidden = sys.modules.pop("sitecustomize")
 try:
     importlib.import_module("sitecustomize")
 except ImportError as error:
-    if error.name != "sitecustomize":
+    if getattr(error, "name", "sitecustomize") != "sitecustomize":
         raise
-    sys.modules["sitecustomize"] = _hides
+    sys.modules["sitecustomize"] = hidden

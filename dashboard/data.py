@@ -21,9 +21,23 @@ T = TypeVar("T")
 
 def path() -> Path:
     """The store: `streamlit run dashboard/app.py -- --store DIR`, else ingest's default."""
+    return Path(_arguments().store)
+
+
+def run_to_open() -> str | None:
+    """The newest run of the name in `-- --run NAME`, with which the dashboard opens."""
+    name = _arguments().run
+    if not name:
+        return None
+    named = select("run_id", "run_overview", {"name": name}, order_by=NEWEST_FIRST, limit=1)
+    return next(map(str, rows(named)["run_id"]), None)
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--store", type=Path, default=ingest.default_store())
-    return Path(parser.parse_known_args(sys.argv[1:])[0].store)
+    parser.add_argument("--run")
+    return parser.parse_known_args(sys.argv[1:])[0]
 
 
 @st.cache_resource(show_spinner=False)

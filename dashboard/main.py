@@ -12,6 +12,7 @@ from dashboard import (
     data,
     memory,
     operators,
+    overview,
     runs,
     sql,
     trends,
@@ -35,6 +36,9 @@ def main() -> None:
     )
     pages = {
         "runs": st.Page(runs.page, title="Runs", url_path="runs", icon=":material/list:"),
+        "overview": st.Page(
+            overview.page, title="Overview", url_path="overview", icon=":material/dashboard:"
+        ),
         "operators": st.Page(
             operators.page, title="Operators", url_path="operators", icon=":material/bar_chart:"
         ),
@@ -57,15 +61,18 @@ def main() -> None:
     }
     st.session_state["pages"] = pages
     page = st.navigation([home, *pages.values()])
-    if page is home:
-        asked = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.switch_page(pages["runs"], query_params=asked)
     try:
         run_ids = data.look()
     except ingest.IngestError as error:
         st.error(f"No store to show: {error}", icon=":material/error:")
         st.markdown("Name one with `streamlit run dashboard/app.py -- --store DIR`.")
         return
+    if page is home:
+        asked = {key: st.query_params.get_all(key) for key in st.query_params}
+        if not asked and (run := data.run_to_open()):
+            asked = {run_picker.RUN_KEY: [run]}
+        opened = pages["overview" if run_picker.RUN_KEY in asked else "runs"]
+        st.switch_page(opened, query_params=asked)
     with st.sidebar:
         st.session_state["runs"] = run_picker.pick_runs(run_ids)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"

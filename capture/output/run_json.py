@@ -57,7 +57,7 @@ KEYS = {
     "warmup_steps": "steps at the start of these until the last compilation",
     "steps_from": "what the steps of a program are: `optimizer`, `denoising`, `calls` of a module",
     "profiler": "what was recorded: activities, options, and the schedule over the steps",
-    "device_time": "per device, the time at work (`busy_ns`) within the recorded time (`recorded_ns`)",
+    "device_time": "per device, the time at work (`busy_ns`) in the recorded time (`recorded_ns`)",
     "memory": "peaks per device (allocated, reserved) and of the host (resident), bytes",
     "compilation": "what torch.compile did (see `capture.recording.compilation.summary`)",
     "error": "what ended the run, if something did",

@@ -125,15 +125,15 @@ class _Ending:
             if not self._recorder.has_failed:
                 say(OTHER_THREADS if self._recorder.other_threads else NOTHING)
             return 1
-        _add(self._asked, runs)
+        _add(self._asked, runs, self._wish.name)
         return 0
 
     def _number(self) -> list[Path]:
         return number(self._asked.profile_dir, self._wish.name, self._wish.program, self._job)
 
 
-def _add(asked: argparse.Namespace, runs: list[Path]) -> None:
-    """Adds the runs to a store and opens the dashboard if asked to."""
+def _add(asked: argparse.Namespace, runs: list[Path], name: str) -> None:
+    """Adds the runs to a store, and opens the dashboard on the one called `name` if asked to."""
     store = asked.ingest
     if store is None and asked.open:
         store = ""
@@ -148,7 +148,7 @@ def _add(asked: argparse.Namespace, runs: list[Path]) -> None:
     if asked.open:
         app = Path(__file__).parents[2] / "dashboard" / "app.py"
         subprocess.run(
-            [sys.executable, "-m", "streamlit", "run", str(app), "--", *options],
+            [sys.executable, "-m", "streamlit", "run", str(app), "--", *options, "--run", name],
             stdout=sys.stderr,
             check=False,
         )

@@ -11,6 +11,7 @@ from dashboard import data
 from dashboard.advice import cards
 from dashboard.query import select
 from dashboard.widgets import (
+    advice_kinds,
     charts,
     colours,
     formatting,
@@ -107,7 +108,7 @@ def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
         if not pieces.empty:
             first = pieces.iloc[0]
             metrics.with_share(
-                f"At most: {cards.KINDS[first['kind']].short}",
+                f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
                 share(first["bound_ns"]),
             )
@@ -115,11 +116,11 @@ def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
 
 def _bars(pieces: pd.DataFrame, on_host: bool, of: str) -> None:
     """How much each can save at most."""
-    kinds = [cards.KINDS[kind] for kind in pieces["kind"]]
+    kinds = [advice_kinds.KINDS[kind] for kind in pieces["kind"]]
     factor, unit = charts.duration_axis(pieces["bound_ns"].max())
     chart_rows = pd.DataFrame(
         {
-            "title": [cards.title(kind, on_host) for kind in pieces["kind"]],
+            "title": [advice_kinds.title(kind, on_host) for kind in pieces["kind"]],
             "value": pieces["bound_ns"] / factor,
             "bound": pieces["bound_ns"].map(formatting.duration),
             "share": pieces["percent"].map(formatting.percent),
@@ -158,7 +159,7 @@ def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
     if frame.empty:
         return
     st.subheader("Also looked at", anchor=False)
-    frame = frame.assign(kind=[cards.title(kind, on_host) for kind in frame["kind"]])
+    frame = frame.assign(kind=[advice_kinds.title(kind, on_host) for kind in frame["kind"]])
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
     for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:

@@ -32,12 +32,16 @@ main()
 
 @contextmanager
 def served(
-    store: Path, *more: str, directory: Path = ROOT, output: IO[bytes] | None = None
+    store: Path,
+    *more: str,
+    run: str = "",
+    directory: Path = ROOT,
+    output: IO[bytes] | None = None,
 ) -> Iterator[str]:
     """Serves the dashboard on a store; gives its address on this machine.
 
-    `more`: options of `streamlit run`, which is started in the `directory`. What it prints goes
-    into the file `output`.
+    `more`: options of `streamlit run`, which is started in the `directory`. `run`: the name of the
+    run to open with. What it prints goes into the file `output`.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -54,8 +58,8 @@ def served(
             *options,
             *more,
             "--",
-            "--store",
-            str(store),
+            *("--store", str(store)),
+            *(("--run", run) if run else ()),
         ],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from dashboard.advice.cards import KINDS
 from dashboard.widgets import formatting
+from dashboard.widgets.advice_kinds import KINDS
 from tests.dashboard.browser import query_of, wait_for_query
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.dashboard.elements import add_whole, event, texts

@@ -1,0 +1,52 @@
+"""What the time of some steps consists of, as bars."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import Query, select
+from dashboard.widgets import charts, colours, formatting
+from dashboard.widgets.run_picker import Device
+from dashboard.widgets.step_picker import Steps
+
+BAR_HEIGHT = 22
+
+
+def show(run: str, device: Device, steps: Steps) -> Query:
+    """A bar for each part that takes time, the longest first."""
+    query = select(
+        "part, ns, percent",
+        "parts_of_steps",
+        {**device.where(), "ns <>": 0},
+        arguments=(run, *steps.bounds),
+        order_by="ns DESC, ordinal",
+    )
+    frame = data.rows(query)
+    factor, unit = charts.duration_axis(frame["ns"].max() if len(frame) else 0)
+    rows = pd.DataFrame(
+        {
+            "label": frame["part"].map(colours.label),
+            "value": frame["ns"] / factor,
+            "end": frame["ns"].clip(lower=0) / factor,
+            "said": [
+                f"{formatting.duration(ns)}  {formatting.percent(percent)}"
+                for ns, percent in zip(frame["ns"], frame["percent"], strict=True)
+            ],
+        }
+    )
+    base = alt.Chart(rows).encode(
+        y=alt.Y("label:N", sort=list(rows["label"]), title=None, axis=alt.Axis(labelLimit=200)),
+        x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4)),
+    )
+    bars = base.mark_bar(height={"band": 0.75}).encode(
+        color=charts.coloured(set(frame["part"])), tooltip=charts.tooltips("label:N", "said:N")
+    )
+    words = base.mark_text(align="left", dx=4, color=charts.ink()).encode(
+        x=alt.X("end:Q"), text=alt.Text("said:N")
+    )
+    st.altair_chart(
+        (bars + words).properties(height=BAR_HEIGHT * len(rows) + charts.AXIS_HEIGHT),
+        alt="What the time of the steps consists of",
+    )
+    return query

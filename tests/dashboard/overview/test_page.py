@@ -1,0 +1,91 @@
+"""Page Overview, without a browser."""
+
+from html import escape
+
+import pytest
+
+import ingest
+from dashboard.widgets import formatting
+from tests.dashboard.elements import add_whole, charts, event, marks, texts
+from tests.samples import TWO_RANKS
+
+WORKERS = "v100_resnet50_workers0"
+MS = 1e6  # its charts are in milliseconds
+
+
+def test_the_median_step_is_said_with_its_spread(app, shown_store, run_of):
+    run = run_of(WORKERS)
+    said = {metric.label: metric.value for metric in app(shown_store, "overview", run=run).metric}
+
+    with ingest.connect(shown_store) as connection:
+        wall_ns, busy_ns, kernels = connection.execute(
+            "SELECT wall_ns, busy_ns, kernels FROM run_metrics WHERE run_id = $1 AND is_slowest",
+            [run],
+        ).fetchone()
+    assert said["Median step"] == formatting.duration(wall_ns)
+    assert said["Device busy"] == formatting.duration(busy_ns)
+    assert said["Kernels"] == formatting.count(kernels)
+
+
+def test_a_step_in_the_url_divides_that_step(app, shown_store, run_of):
+    run = run_of(WORKERS)
+    with ingest.connect(shown_store) as connection:
+        parts = dict(
+            connection.execute(
+                "SELECT part, ns FROM step_parts WHERE run_id = $1 AND step = 9 AND ns != 0", [run]
+            ).fetchall()
+        )
+        kernel, ns = connection.execute(
+            "SELECT name, sum(dur_ns) FROM measured_kernels WHERE run_id = $1 AND step = 9 "
+            "GROUP BY name ORDER BY 2 DESC LIMIT 1",
+            [run],
+        ).fetchone()
+    page = app(shown_store, "overview", run=run, step="9")
+
+    steps, split = charts(page)
+    assert set(steps["step"]) == {5, 6, 7, 8, 9, 10}
+    assert list(split["value"] * MS) == pytest.approx(sorted(parts.values(), reverse=True))
+    (kernels, _) = [html.value for html in page.get("html") if html.value.startswith("<table")]
+    first = kernels.partition("</tr>")[0]
+    assert f'title="{escape(kernel)}"' in first
+    assert f"<td>{formatting.duration(ns)}</td>" in first
+    assert "step 9" in texts(page)
+
+
+def test_all_steps_together_are_their_sum(app, shown_store, run_of):
+    run = run_of(WORKERS)
+    with ingest.connect(shown_store) as connection:
+        (total_ns,) = connection.execute(
+            "SELECT sum(total_ns) FROM run_parts WHERE run_id = $1", [run]
+        ).fetchone()
+    _, split = charts(app(shown_store, "overview", run=run, step="all steps"))
+    assert split["value"].sum() * MS == pytest.approx(total_ns)
+
+
+def test_an_unknown_step_is_left_out_of_the_url(app, shown_store, run_of):
+    page = app(shown_store, "overview", run=run_of(WORKERS), step="1000")
+    assert page.selectbox(key="step").value == "median step"
+
+
+def test_runs_of_all_kinds_have_an_overview(app, shown_store, run_of, memory_store, memory_run):
+    """Of a host, of several ranks, without steps, and of snapshots alone."""
+    for name in ("flux_eager_full", TWO_RANKS, "h100_owlv2"):
+        page = app(shown_store, "overview", run=run_of(name))
+        assert not page.exception
+        assert page.metric
+        assert any(html.value.startswith("<table") for html in page.get("html"))
+    page = app(memory_store, "overview", run=memory_run("train_ctx512"))
+    assert [metric.label for metric in page.metric] == ["Peak memory"]
+    assert "There is no trace here" in texts(page)
+
+
+def test_a_run_without_steps_is_one_recording(app, traces):
+    run = add_whole(traces, "one", [event("kernel", 0), event("kernel", 500)])
+    page = app(traces.store.path, "overview", run=run)
+    assert "No steps were found" in texts(page)
+    assert page.metric[0].label == "Whole recording"
+
+
+def test_a_chart_sends_few_marks(app, shown_store, run_of):
+    page = app(shown_store, "overview", run=run_of(WORKERS))
+    assert all(marks(chart) < 500 for chart in page.get("vega_lite_chart"))

@@ -1,4 +1,4 @@
-"""SIGTERM leaves valid files, and ends the process as it does without."""
+"""SIGTERM and SIGHUP leave valid files, and end the process as they do without."""
 
 from __future__ import annotations
 
@@ -9,54 +9,64 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_save: tuple[int, Callable[[], None]] | None = None  # in which process, and what
+
+class Stopped(BaseException):
+    """What ended a process: its message names the signal."""
+
+
+Save = Callable[[Stopped], None]
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_save: tuple[int, Save] | None = None  # in which process, and what
 _writing = 0
-_awaits = False
+_awaited: int | None = None  # a signal that came meanwhile
 
 
-def save_at_sigterm(save: Callable[[], None]) -> None:
-    """From now on, SIGTERM calls `save` first, where the program sets no handler of its own.
+def save_at_sigterm(save: Save) -> None:
+    """From now on, these signals call `save` first, where the program sets no handlers of its own.
 
     Python sets handlers on the main thread only; on another one, this does nothing.
     """
     global _save
     if threading.current_thread() is not threading.main_thread():
         return
-    if signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, _end):
-        _save = os.getpid(), save
-        signal.signal(signal.SIGTERM, _end)
+    for number in SIGNALS:
+        if signal.getsignal(number) in (signal.SIG_DFL, _end):
+            _save = os.getpid(), save
+            signal.signal(number, _end)
 
 
 def forked() -> None:
-    """In a fork: SIGTERM ends it at once, as it does without."""
-    if signal.getsignal(signal.SIGTERM) is _end:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    """In a fork: they end it at once, as they do without."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _end:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """In the body, files are written: SIGTERM waits for its end."""
-    global _writing, _awaits
+    """In the body, files are written: the signals wait for its end."""
+    global _writing, _awaited
     _writing += 1
     try:
         yield
     finally:
         _writing -= 1
-        if _awaits and not _writing:
-            _awaits = False
-            os.kill(os.getpid(), signal.SIGTERM)
+        if _awaited and not _writing:
+            number, _awaited = _awaited, None
+            os.kill(os.getpid(), number)
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    global _awaits
+    global _awaited
     process, save = _save or (0, None)
     is_ours = os.getpid() == process
     if _writing and is_ours:
-        _awaits = True
+        _awaited = number
         return
     try:
         if save and is_ours:
-            save()
+            save(Stopped(signal.Signals(number).name))
     finally:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 
+_disguised: set[CodeType] = set()
+
 
 @contextmanager
 def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
@@ -25,12 +27,19 @@ def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
 def disguised(code: CodeType, function: FunctionType) -> CodeType:
     """`code` under the name of the function's own, and at its place in the source."""
     own = function.__code__
-    return code.replace(
+    made = code.replace(
         co_filename=own.co_filename,
         co_firstlineno=own.co_firstlineno,
         co_name=own.co_name,
         co_qualname=own.co_qualname,
     )
+    _disguised.add(made)
+    return made
+
+
+def is_disguised(code: CodeType) -> bool:
+    """Whether it is such code: a traceback shows a wrong line for it."""
+    return code in _disguised
 
 
 def copy(function: FunctionType) -> FunctionType:

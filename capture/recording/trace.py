@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import shutil
 import sys
 import threading
 import time
@@ -20,6 +22,9 @@ from capture.sigterm import writing
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
     from torch.profiler import ProfilerActivity, profile, record_function
+
+
+AFTER_STEPS = "after the last step"
 
 
 class Trace:
@@ -57,6 +62,8 @@ class Trace:
         self._options = options
         self._discards = False
         self._steps = 0  # recorded, of this cycle
+        self._steps_ended = 0
+        self._cut_off: str | None = None  # the mark of a step that the end of the recording cut off
         self._steps_before = 0  # in `steps_ns`, those of earlier cycles
         self._mark: record_function | None = None
         self.profile = profile(
@@ -81,6 +88,8 @@ class Trace:
         if self._is_over:
             return
         self._is_over = True
+        if self._mark and self._steps_ended:
+            self._cut_off, self._began_ns = self._mark.name, None
         self.unmark()
         # What is there of a further cycle is a step that has only begun.
         self._discards = self._steps == 0 and self.cycles > 0
@@ -126,6 +135,7 @@ class Trace:
         self.unmark()
         if not self._goes_on():
             return
+        self._steps_ended += 1
         self._steps += self._schedule.records(step)
         self._size.check(step)
         began_ns = time.perf_counter_ns()
@@ -153,11 +163,26 @@ class Trace:
         self._steps = 0
         path = self._path(self.cycles if self._schedule.numbers_cycles else None)
         with appearing(path) as temporary:
-            profile.export_chrome_trace(str(temporary))
+            plain = temporary.with_suffix(".json")
+            try:
+                profile.export_chrome_trace(str(plain))
+                _pack(plain, temporary, self._cut_off)
+            finally:
+                plain.unlink(missing_ok=True)
         if self._has_device:
             self.device_time.add(profile, self.steps_ns[self._steps_before :])
         self._steps_before = len(self.steps_ns)
         self._on_ready(path)
+
+
+def _pack(plain: Path, packed: Path, cut_off: str | None) -> None:
+    """Packs a trace. What follows the last whole step is no step, and is called otherwise."""
+    step, other = f'"{cut_off}"'.encode(), f'"{AFTER_STEPS}"'.encode()
+    with plain.open("rb") as trace, gzip.open(packed, "wb", compresslevel=6) as file:
+        if cut_off:
+            file.writelines(line.replace(step, other) for line in trace)
+        else:
+            shutil.copyfileobj(trace, file)
 
 
 def _of_all_threads() -> _ExperimentalConfig | None:

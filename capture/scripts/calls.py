@@ -20,15 +20,19 @@ NAME = "_wrapped_call_impl"
 class OutermostCalls:
     """Calls `on_call(module)` before each outermost call of a module on the main thread.
 
-    For calls on other threads, `on_other_thread()` is called. Neither may raise. `inside` says
-    whether a call is under way.
+    After one that has not failed, it calls `on_return(module)`; for calls on other threads,
+    `on_other_thread()`. None of these may raise. `inside` says whether a call is under way.
     """
 
     def __init__(
-        self, on_call: Callable[[object], None], on_other_thread: Callable[[], None]
+        self,
+        on_call: Callable[[object], None],
+        on_return: Callable[[object], None],
+        on_other_thread: Callable[[], None],
     ) -> None:
         self.inside = False
         self._on_call = on_call
+        self._on_return = on_return
         self._on_other_thread = on_other_thread
         self._function: FunctionType | None = None
         self._code: CodeType | None = None
@@ -82,7 +86,9 @@ class OutermostCalls:
             function.__code__ = code
             try:
                 self._on_call(module)
-                return function(module, *args, **kwargs)
+                result = function(module, *args, **kwargs)
+                self._on_return(module)
+                return result
             finally:
                 self.inside = False
                 if self._function:

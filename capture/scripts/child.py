@@ -9,6 +9,7 @@ from pathlib import Path
 from capture.errors import warn_on_stderr
 from capture.output.processes import Child
 from capture.scripts.children import RANK, Wish
+from capture.scripts.endings import save_at_os_exit
 from capture.scripts.recorder import Recorder
 
 
@@ -17,4 +18,6 @@ def record_child(file: str) -> None:
     wish = Wish(**json.loads(Path(file).read_text(encoding="utf-8")))
     child = Child(wish.program, os.environ.get(RANK))
     warn_on_stderr()
-    Recorder(wish.profiler, wish.asked["from_start"], wish.program, child).listen()
+    recorder = Recorder(wish.profiler, wish.asked["from_start"], wish.program, child)
+    recorder.listen()
+    save_at_os_exit(lambda _: recorder.end_on_main_thread())

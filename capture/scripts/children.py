@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _posixsubprocess
 import json
 import os
 import re
 import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +22,9 @@ RANK = "TRACEHOUSE_CAPTURE_RANK"  # and with the RANK of the process that starts
 SITE = str(Path(__file__).with_name("site"))  # has a sitecustomize.py
 # Options with which Python does not look there.
 ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
+
+ENVIRONMENT = 4  # its place among the arguments of `fork_exec` after the command's words
+_told: set[str] = set()  # why processes are not recorded
 
 
 class Wish(NamedTuple):
@@ -69,40 +74,50 @@ def tell_of_unreachable() -> None:
 
     An audit hook would hear of them too, but Dynamo compiles what it calls.
     """
-    start = getattr(subprocess, "_fork_exec", None)
-    if not start:
-        return
-    told = set()
+    start: Any = _posixsubprocess.fork_exec
 
-    def start_and_tell(
-        words: list[str | bytes], paths: object, close: object, keep: object, directory: object,
-        environment: list[bytes] | None, *others: object,
-    ) -> int:  # fmt: skip
-        why = _unreachable([os.fsdecode(word) for word in words], environment)
-        if why and why not in told:
-            told.add(why)
+    def start_and_tell(words: list[Any], *args: Any) -> int:
+        why = _unreachable([os.fsdecode(word) for word in words], args[ENVIRONMENT])
+        if why and why not in _told:
+            _told.add(why)
             say(f"a Python process is not recorded: {why}")
-        return int(start(words, paths, close, keep, directory, environment, *others))
+        return int(start(words, *args))
 
-    subprocess._fork_exec = start_and_tell  # type: ignore[attr-defined]
+    replaced: Any = start_and_tell
+    _posixsubprocess.fork_exec = replaced  # multiprocessing's
+    subprocess._fork_exec = replaced  # type: ignore[attr-defined]
+
+
+def was_unreachable() -> bool:
+    """Whether a Python process started without being recorded."""
+    return bool(_told)
 
 
 def _unreachable(words: list[str], environment: list[bytes] | None) -> str | None:
     """Why the process that a command starts is not recorded, if it runs Python."""
-    if WISH not in os.environ or not PYTHON.fullmatch(Path(words[0]).name):
-        return None
-    if any("compile_worker" in word for word in words):  # Inductor's
+    is_python = words and PYTHON.fullmatch(Path(words[0]).name)
+    if WISH not in os.environ or not is_python or _is_inductor_calling():
         return None
     for word in words[1:]:
         if not word.startswith("-") or word[1:2] in ("c", "m"):
             break
         if ALONE.fullmatch(word):
             return f"{word} makes Python ignore PYTHONPATH"
-    if environment is None:
-        return None
-    given = dict(entry.partition(b"=")[::2] for entry in environment)
+    given = dict(os.environb)
+    if environment is not None:
+        given = dict(entry.partition(b"=")[::2] for entry in environment)
     if WISH.encode() not in given:
         return f"its environment lacks {WISH}"
     if SITE not in os.fsdecode(given.get(b"PYTHONPATH", b"")).split(os.pathsep):
         return f"its PYTHONPATH lacks {SITE}"
     return None
+
+
+def _is_inductor_calling() -> bool:
+    """Whether the compiler starts it, which records nothing."""
+    frame = sys._getframe(1)
+    while frame.f_back:
+        if frame.f_globals.get("__name__", "").startswith("torch._inductor."):
+            return True
+        frame = frame.f_back
+    return False

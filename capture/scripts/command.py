@@ -17,20 +17,30 @@ from capture.output import run_directory
 from capture.output.processes import number, unfinished
 from capture.output.ranks import current_job, rank
 from capture.recording.compilation import kept_log
-from capture.scripts.children import Wish, record_children, record_nothing, tell_of_unreachable
-from capture.scripts.program import Program, end_of_interrupt, exit_code
+from capture.scripts.children import (
+    Wish,
+    record_children,
+    record_nothing,
+    tell_of_unreachable,
+    was_unreachable,
+)
+from capture.scripts.endings import save_at_os_exit
+from capture.scripts.program import Program, end_of_interrupt
 from capture.scripts.recorder import Recorder
-from capture.scripts.summary import summary
-from capture.sigterm import save_at_sigterm
+from capture.scripts.summary import has_profile, summary
+from capture.sigterm import Stopped, save_at_sigterm
 
-NOTHING = (
-    "nothing was recorded: the main thread called no torch.nn.Module and compiled nothing; "
-    "--from-start records everything from the import of torch on"
+NO_TORCH = "the program did not import torch"
+NO_CALL = (
+    "the main thread called no torch.nn.Module and compiled nothing; --from-start records "
+    "everything from the import of torch on"
 )
 OTHER_THREADS = (
-    "nothing was recorded: other threads called modules, but not the main thread, on which a "
-    "recording begins and ends; --from-start records all threads"
+    "other threads called modules, but not the main thread, on which a recording begins and ends; "
+    "--from-start records all threads"
 )
+IN_A_PROCESS = "a process that it started ended, or was out of reach, before it wrote its files"
+NO_STEP = "the schedule asks for steps that the program did not reach: see --profile-wait"
 
 
 def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
@@ -59,7 +69,7 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
         recorder.has_failed = True
         say(str(error))
     recorder.stop()
-    ending.code = exit_code(failure)
+    ending.code = program.exit_code(failure)
     if isinstance(failure, KeyboardInterrupt):
         end_of_interrupt(failure)
     sys.exit(ending.code)
@@ -73,6 +83,7 @@ class _Ending:
 
     def __init__(self, asked: argparse.Namespace, wish: Wish, recorder: Recorder) -> None:
         self.code = 0
+        self._is_over = False
         self._asked = asked
         self._wish = wish
         self._recorder = recorder
@@ -85,34 +96,49 @@ class _Ending:
         if asked.profile:
             record_children(wish, temporary / "wish.json")
             tell_of_unreachable()
-            save_at_sigterm(self._save)
+            save_at_sigterm(self._stopped)
+            save_at_os_exit(self._leaves)
 
-    def _save(self) -> None:
-        """At SIGTERM."""
+    def _stopped(self, signal: Stopped) -> None:
+        """At a signal that ends the process."""
         with self._held:
-            self._recorder.end()
-            self._number()
+            self._recorder.end(signal)
+            self._report()
+
+    def _leaves(self, status: int) -> None:
+        """At `os._exit`, also that of a fork."""
+        self.code = status
+        self._recorder.end_on_main_thread()
+        self._end()
 
     def _end(self) -> None:
-        if os.getpid() != self._process:
+        if os.getpid() != self._process or self._is_over:
             return
+        self._is_over = True
         record_nothing()
         with self._held:
-            try:
-                code = self._report() if self._asked.profile else 0
-            except CaptureError as error:
-                say(str(error))
-                code = 1
+            code = 0
+            if self._asked.profile:
+                try:
+                    if runs := self._report():
+                        _add(self._asked, runs, self._wish.name)
+                    code = 0 if runs else 1
+                except CaptureError as error:
+                    say(str(error))
+                    code = 1
         if code and not self.code:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
 
-    def _report(self) -> int:
-        """Says what was recorded, and where, and what was not. Returns an exit code."""
-        runs = self._number()
+    def _report(self) -> list[Path]:
+        """Says what was recorded, and where, and what was not. Returns the runs with profiles."""
+        directories = number(
+            self._asked.profile_dir, self._wish.name, self._wish.program, self._job
+        )
+        runs = [directory for directory in directories if has_profile(directory)]
         if rank():
-            return 0 if runs else 1
+            return runs
         running, ended = unfinished(self._asked.profile_dir, self._wish.program)
         for process in running:
             say(f"process {process} is still running; its files will have no rank in their names")
@@ -121,15 +147,18 @@ class _Ending:
         for run in runs:
             for line in summary(run):
                 say(line)
-        if not runs:
-            if not self._recorder.has_failed:
-                say(OTHER_THREADS if self._recorder.other_threads else NOTHING)
-            return 1
-        _add(self._asked, runs, self._wish.name)
-        return 0
+        if not runs and not self._recorder.has_failed:
+            say(f"nothing was recorded: {self._why_nothing(bool(directories), bool(ended))}")
+        return runs
 
-    def _number(self) -> list[Path]:
-        return number(self._asked.profile_dir, self._wish.name, self._wish.program, self._job)
+    def _why_nothing(self, is_described: bool, has_lost: bool) -> str:
+        if is_described:
+            return NO_STEP
+        if has_lost or was_unreachable():
+            return IN_A_PROCESS
+        if self._recorder.other_threads:
+            return OTHER_THREADS
+        return NO_CALL if "torch" in sys.modules else NO_TORCH
 
 
 def _add(asked: argparse.Namespace, runs: list[Path], name: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 
 class SaveAtExit:
@@ -28,6 +30,19 @@ class SaveAtExit:
         from multiprocessing.util import Finalize
 
         Finalize(None, self._save, exitpriority=0)
+
+
+def save_at_os_exit(save: Callable[[int], None]) -> None:
+    """Has `os._exit(code)` call `save(code)` first; `multiprocessing` and forks use it, too."""
+    leave = os._exit
+
+    def save_and_leave(status: int) -> NoReturn:
+        try:
+            save(status)
+        finally:
+            leave(status)
+
+    os._exit = save_and_leave
 
 
 def exit_without_destructors() -> None:

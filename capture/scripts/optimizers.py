@@ -1,4 +1,4 @@
-"""The steps of optimizers, seen without torch.compile seeing it.
+"""Optimizers and their steps, seen without torch.compile seeing it.
 
 Dynamo guards on an optimizer's hooks. But each step that is not compiled runs in a
 `record_function` of torch's own, which Dynamo does not trace.
@@ -6,7 +6,6 @@ Dynamo guards on an optimizer's hooks. But each step that is not compiled runs i
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,13 +17,20 @@ LABEL = "Optimizer.step#"
 
 _plain: Callable[..., None] | None = None  # stays: a thread may be on its way to it
 _on_step: Callable[[object], None] | None = None
+_plain_init: Callable[..., None] | None = None
+_on_made: Callable[[], None] | None = None
 
 
-def is_any_alive() -> bool:
-    """Whether the program has made an optimizer."""
+@contextmanager
+def optimizers_made(on_made: Callable[[], None]) -> Iterator[None]:
+    """In the body, calls `on_made()` after an optimizer has been made."""
+    global _plain_init, _on_made
     from torch.optim import Optimizer
 
-    return any(issubclass(type(thing), Optimizer) for thing in gc.get_objects())
+    init: Any = Optimizer.__init__
+    _on_made = on_made
+    with replaced(init, _init.__code__) as _plain_init:
+        yield
 
 
 @contextmanager
@@ -52,3 +58,17 @@ def _exit(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> None:
     from capture.scripts.optimizers import left  # here: this code runs with torch's globals
 
     left(self, (exc_type, exc_value, traceback))
+
+
+def made(optimizer: Any, params: Any, defaults: Any) -> None:
+    """The replaced code calls this."""
+    assert _plain_init
+    assert _on_made
+    _plain_init(optimizer, params, defaults)
+    _on_made()
+
+
+def _init(self: Any, params: Any, defaults: Any) -> None:
+    from capture.scripts.optimizers import made  # here: this code runs with torch's globals
+
+    made(self, params, defaults)

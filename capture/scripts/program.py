@@ -19,6 +19,7 @@ from types import ModuleType, TracebackType
 from typing import Literal, NamedTuple, NoReturn
 
 from capture.errors import CaptureError
+from capture.recording.code import is_disguised
 
 PYTHON = re.compile(r"python[\d.]*(\.exe)?")
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -58,7 +59,7 @@ class Program(NamedTuple):
         is_module = words[:1] == ["-m"]
         words = words[1:] if is_module else words
         if not words:
-            raise CaptureError(f"no script: {USAGE}")
+            raise CaptureError(f"no script. Usage: {USAGE}")
         script = words[0]
         if is_module and not _has_module(script):
             raise CaptureError(f"{script}: no such module")
@@ -67,12 +68,12 @@ class Program(NamedTuple):
         if not _is_program(Path(script)):
             found = shutil.which(script)
             if not found:
-                raise CaptureError(f"{script}: no such file or command: {USAGE}")
+                raise CaptureError(f"{script}: no such file or command. Usage: {USAGE}")
             script = found
         if _is_python(Path(script)):
             return cls(script, "script", [script, *words[1:]])
         if not os.access(script, os.X_OK):
-            raise CaptureError(f"{script}: neither a Python script nor executable: {USAGE}")
+            raise CaptureError(f"{script}: neither a Python script nor executable. Usage: {USAGE}")
         return cls(script, "command", words)
 
     def run(self) -> None:
@@ -101,6 +102,26 @@ class Program(NamedTuple):
             code = compile(file.read(), path, "exec", dont_inherit=True)
         exec(code, main.__dict__)
 
+    def exit_code(self, error: BaseException | None) -> int:
+        """The code that the program ends with, after printing what Python prints of its error."""
+        if error is None:
+            return 0
+        if isinstance(error, SystemExit):
+            if isinstance(error.code, int | None):
+                return error.code or 0
+            print(error.code, file=sys.stderr)
+            return 1
+        error = error.with_traceback(_of_program(error.__traceback__, self.kind == "module"))
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+        try:
+            sys.excepthook(type(error), error, error.__traceback__)
+        except Exception:
+            print("Error in sys.excepthook:", file=sys.stderr)
+            traceback.print_exc()
+            print("\nOriginal exception was:", file=sys.stderr)
+            sys.__excepthook__(type(error), error, error.__traceback__)
+        return 1
+
 
 def _run_command(words: list[str]) -> NoReturn:
     """Runs a command in a process of its own. Raises SystemExit with its code, as a shell has it.
@@ -116,43 +137,23 @@ def _run_command(words: list[str]) -> NoReturn:
     raise SystemExit(code if code >= 0 else 128 - code)
 
 
-def exit_code(error: BaseException | None) -> int:
-    """The exit code that a program ends with, after printing what Python prints of its error."""
-    if error is None:
-        return 0
-    if isinstance(error, SystemExit):
-        if isinstance(error.code, int | None):
-            return error.code or 0
-        print(error.code, file=sys.stderr)
-        return 1
-    error = error.with_traceback(_of_program(error.__traceback__))
-    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
-    try:
-        sys.excepthook(type(error), error, error.__traceback__)
-    except Exception:
-        print("Error in sys.excepthook:", file=sys.stderr)
-        traceback.print_exc()
-        print("\nOriginal exception was:", file=sys.stderr)
-        sys.__excepthook__(type(error), error, error.__traceback__)
-    return 1
-
-
 def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:
     """Ends as Python does after Ctrl-C: after the exit handlers, by SIGINT."""
     sys.excepthook = lambda *_: None  # it has been printed
     raise error
 
 
-def _of_program(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of capture."""
+def _of_program(trace: TracebackType | None, with_runpy: bool) -> TracebackType | None:
+    """The traceback without the frames of capture; `runpy` runs modules plainly, too."""
     here = Path(__file__).parent.parent
     while trace and (
         here in Path(trace.tb_frame.f_code.co_filename).parents
-        or (trace.tb_frame.f_code.co_filename == "<frozen runpy>")
+        or is_disguised(trace.tb_frame.f_code)
+        or (not with_runpy and trace.tb_frame.f_code.co_filename == "<frozen runpy>")
     ):
         trace = trace.tb_next
     if trace:
-        trace.tb_next = _of_program(trace.tb_next)
+        trace.tb_next = _of_program(trace.tb_next, with_runpy)
     return trace
 
 

@@ -20,7 +20,7 @@ from capture.scripts.calls import OutermostCalls
 from capture.scripts.children import pass_on_rank
 from capture.scripts.endings import SaveAtExit, exit_without_destructors
 from capture.scripts.imports import after_imports
-from capture.scripts.optimizers import optimizer_steps
+from capture.scripts.optimizers import optimizer_steps, optimizers_made
 from capture.scripts.own_sessions import OwnSessions
 from capture.scripts.size_limit import SizeLimit
 from capture.scripts.steps import Steps
@@ -54,14 +54,18 @@ class Recorder:
         self._child = child
         self._from_start = from_start
         self._calls = OutermostCalls(
-            self._guarded(self._called), self._guarded(self._called_elsewhere)
+            self._guarded(self._called),
+            self._guarded(self._returned),
+            self._guarded(self._called_elsewhere),
         )
         self._sessions = OwnSessions(self._guarded(self._session_begins), self._session_path)
         self._listens = False
         self._has_compiled_functions = False
+        self._has_optimizer = False
         self._is_fork = False
         self._forked_from: Profiler | None = None
-        self._hooks = ExitStack()
+        self._hooks = ExitStack()  # while the program is listened to
+        self._step_hooks = ExitStack()  # while it is recorded
         self._begin_process()
 
     def _begin_process(self) -> None:
@@ -73,6 +77,8 @@ class Recorder:
         self._has_limit = not self._from_start and self.profiler.schedule.active is None
         self._limit: SizeLimit | None = None
         self._steps = Steps(self._end_step)
+        if self._has_optimizer:
+            self._steps.optimizer_made()
         self._process = os.getpid()
         self._busy = 0
         self._is_over = False  # nothing more is recorded
@@ -99,6 +105,7 @@ class Recorder:
         if self._listens:
             self._listens = False
             self._stop_imports()
+            self._hooks.close()
             self._calls.stop()
             self._sessions.stop()
 
@@ -115,6 +122,11 @@ class Recorder:
             self.profiler.__exit__(type(error) if error else None, error, None)
             if self._child:
                 self._child.ends(self.profiler.files.directory)
+
+    def end_on_main_thread(self) -> None:
+        """The same, but nothing on another thread, on which torch cannot end a recording."""
+        if _is_main_thread():
+            self.end()
 
     def _forked(self) -> None:
         """Starts anew in a fork. `_begin` ends what the fork shares with its parent."""
@@ -155,6 +167,7 @@ class Recorder:
         if not self._calls.watch():
             say("this torch hides the calls of modules: everything is recorded")
             self._from_start, self._has_limit = True, False
+        self._hooks.enter_context(optimizers_made(self._guarded(self._optimizer_made)))
         if "MEM" in (self.profiler.activities or ()):
             import torch
 
@@ -191,7 +204,7 @@ class Recorder:
             self._is_over = True
             return
         if self._forked_from:
-            self._hooks.close()
+            self._step_hooks.close()
             self._forked_from.abandon()
         if with_trace and trace.torch_records():
             return
@@ -204,10 +217,15 @@ class Recorder:
             self._at_exit = SaveAtExit(self.end)
             sigterm.save_at_sigterm(self.end)
         trace.give_way = self._guarded(self._session_begins)
-        self._steps.begin()
         if self._has_limit:
             self._limit = SizeLimit(self._guarded(self._stop), lambda: self._busy > 0)
-        self._hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
+        self._step_hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
+
+    def _optimizer_made(self) -> None:
+        if _is_main_thread():
+            self._has_optimizer = True
+            self._steps.optimizer_made()
+            self._steps_done = 0
 
     def _called(self, module: object) -> None:
         """Before an outermost call of a module on the main thread."""
@@ -216,6 +234,11 @@ class Recorder:
             self._calls.stop()
             return
         self._steps.called(module)
+
+    def _returned(self, module: object) -> None:
+        """After it, on the main thread."""
+        if not self._is_over:
+            self._steps.returned(module)
 
     def _called_elsewhere(self) -> None:
         self.other_threads = True
@@ -257,7 +280,7 @@ class Recorder:
             return
         self._is_over = True
         self._calls.stop()
-        self._hooks.close()
+        self._step_hooks.close()
         if self._limit:
             self._limit.stop()
         if why and not self._child:

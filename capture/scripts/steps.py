@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Callable
 
 from capture.recording.denoising import PIPELINE_MODULE
-from capture.scripts.optimizers import is_any_alive
 
 ACCUMULATED = 64  # calls without a step of an optimizer: the program takes none, or compiled it
 
@@ -26,14 +25,16 @@ class Steps:
         self._leader: weakref.ref[object] | None = None
         self._optimizer: weakref.ref[object] | None = None
         self._turns = 0
+        self._has_begun = False
 
-    def begin(self) -> None:
-        """As the recording begins: where there is an optimizer, its steps are awaited."""
-        if is_any_alive():
+    def optimizer_made(self) -> None:
+        """The program has an optimizer: its steps are awaited."""
+        if self.source != "denoising":
             self.source = "optimizer"
+            self._turns = 0
 
     def called(self, module: object) -> None:
-        """Before an outermost call: a step begins with each call of the first repeated module."""
+        """Before an outermost call: the second one of a module ends what was before it."""
         if self.source == "denoising" or self._optimizer:
             return
         if _in_pipeline():
@@ -45,13 +46,15 @@ class Steps:
                 self._seen[id(module)] = weakref.ref(module)
                 return
             self._leader = seen
-        if self._leader() is not module:
-            return
-        self._turns += 1
-        if self.source == "optimizer" and self._turns < ACCUMULATED:
-            return
-        self.source = "calls"
-        self._on_end()
+        if self._is_turn(module) and not self._has_begun:
+            self._end()
+
+    def returned(self, module: object) -> None:
+        """After an outermost call: from the second one on, it ends a step."""
+        if self._leader and self._leader() is module:
+            self._turns += 1
+            if self._has_begun and self._is_turn(module):
+                self._end()
 
     def optimized(self, optimizer: object) -> None:
         """After an optimizer's step: those of the first optimizer end the program's steps."""
@@ -62,6 +65,18 @@ class Steps:
             self._optimizer = weakref.ref(optimizer)
         if self._optimizer() is optimizer:
             self._on_end()
+
+    def _is_turn(self, module: object) -> bool:
+        """Whether calls of this module are the steps."""
+        if self.source == "denoising" or self._optimizer or not self._leader:
+            return False
+        awaits_optimizer = self.source == "optimizer" and self._turns < ACCUMULATED
+        return self._leader() is module and not awaits_optimizer
+
+    def _end(self) -> None:
+        self.source = "calls"
+        self._has_begun = True
+        self._on_end()
 
 
 def _in_pipeline() -> bool:

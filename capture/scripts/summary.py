@@ -9,19 +9,29 @@ from statistics import median, quantiles
 from typing import Any
 
 
+def has_profile(directory: Path) -> bool:
+    """Whether a trace or a snapshot was written."""
+    return any(path.name.endswith((".trace.json.gz", ".pickle")) for path in directory.iterdir())
+
+
 def summary(directory: Path) -> Iterator[str]:
     """The lines for the run in `directory`: its files, and what its `run.json` says."""
     run = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    ranks = _ranks(directory)
     yield str(directory)
+    if error := run.get("error"):
+        yield f"ended by    {error}"
+    of_rank = f" of rank {run.get('rank', 0)}" if len(ranks) > 1 else ""
     if times_ns := run.get("profiled_step_times_ns"):
-        yield f"steps       {len(times_ns)} ({run.get('steps_from')}){_spread(times_ns, run)}"
+        spread = _spread(times_ns, run)
+        yield f"steps       {len(times_ns)}{of_rank} ({run.get('steps_from')}){spread}"
     else:
-        yield f"steps       none found; recorded {_time(run['profiled_wall_time_ns'])}"
+        yield f"steps       none found; recorded {_time(run['profiled_wall_time_ns'])}{of_rank}"
     if did := run.get("compilation"):
         recompiled = [c["reason"] for c in did["compilations"] if c["recompile"] and c["reason"]]
         first = f": {recompiled[0].splitlines()[0][:100]}" if recompiled else ""
-        count, again = len(did["compilations"]), did["recompiles"]
-        yield f"compiled    {count} compilations, {again} recompilations{first}"
+        compiled = _counted(len(did["compilations"]), "compilation")
+        yield f"compiled    {compiled}, {_counted(did['recompiles'], 'recompilation')}{first}"
     for device in run.get("device_time", []):
         busy = device["busy_ns"] / device["recorded_ns"]
         yield f"device      {device['device']}: busy {busy:.0%} of {_time(device['recorded_ns'])}"
@@ -29,19 +39,28 @@ def summary(directory: Path) -> Iterator[str]:
         for key, what in (("peak_allocated_bytes", "allocated"), ("peak_rss_bytes", "resident")):
             if size := peak.get(key):
                 yield f"memory      {peak['device']}: {_size(size)} {what} at most"
-    if len(processes := _processes(directory)) > 1:
-        yield f"ranks       {', '.join(processes)}"
+    if len(ranks) > 1:
+        yield f"ranks       {', '.join(ranks)}"
     files = [file for file in directory.iterdir() if file.is_file()]
-    yield f"files       {len(files)}, {_size(sum(file.stat().st_size for file in files))}"
+    traces = sum(file.name.endswith(".trace.json.gz") for file in files)
+    size = _size(sum(file.stat().st_size for file in files))
+    yield f"files       {len(files)}, of which {_counted(traces, 'trace')}; {size}"
     for what, why in run.get("missing", {}).items():
         yield f"missing     {what}: {why}"
 
 
-def _processes(directory: Path) -> list[str]:
-    """The ranks in the directory, with the names of processes."""
-    found = (json.loads(file.read_text("utf-8")) for file in directory.glob("rank*.json"))
-    ranks = sorted((said.get("rank", 0), said.get("process", "the program")) for said in found)
-    return [f"{rank} ({process})" for rank, process in ranks]
+def _ranks(directory: Path) -> list[str]:
+    """The ranks in the directory, with the names of processes and the number of their steps."""
+    found = [json.loads(file.read_text("utf-8")) for file in directory.glob("rank*.json")]
+    return [
+        f"{said.get('rank', 0)} ({said.get('process', 'the program')}, "
+        f"{_counted(len(said.get('profiled_step_times_ns', [])), 'step')})"
+        for said in sorted(found, key=lambda said: int(said.get("rank", 0)))
+    ]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _spread(times_ns: list[int], run: dict[str, Any]) -> str:

@@ -10,8 +10,9 @@ from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 # Traces of one process, as torch names them, and `capture`.
-CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)\.trace\.json(\.gz)?")
+CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?")
 MOST_NAMED = 5
+FAR_NS = 3_600_000_000_000  # processes of a run may follow one another
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
@@ -104,7 +105,7 @@ def _own_rank(source: Source) -> int | None:
 def _warn_of_ranks(sources: list[Source]) -> None:
     ranks = [source.rank for source in sources]
     for source in sources:
-        if ranks.count(source.rank) > 1:
+        if len({_process(other) for other in sources if other.rank == source.rank}) > 1:
             files = ranks.count(source.rank)
             source.warn("rank_repeated", f"rank {source.rank} has {files} files")
     size = world_size([source.metadata for source in sources]) or 0
@@ -119,7 +120,7 @@ def _warn_of_ranks(sources: list[Source]) -> None:
 
 
 def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
-    """Warns of files without a base time, and of those that overlap with no other in time."""
+    """Warns of files without a base time, and of those that are far from all others in time."""
     processes = {source.source_id: _process(source) for source in traces}
     spans: dict[str, list[tuple[int, int]]] = {}
     for source_id, first, last in connection.execute(
@@ -136,8 +137,12 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
             )
         own = spans.get(processes[source.source_id], [])
         others = [span for process in spans.values() if process is not own for span in process]
-        if own and others and all(b < c or d < a for a, b in own for c, d in others):
+        if (
+            own
+            and others
+            and all(b + FAR_NS < c or d + FAR_NS < a for a, b in own for c, d in others)
+        ):
             source.warn(
                 "clock_differs",
-                "overlaps in time with no other file of the run: its clock may be another",
+                "is an hour or more from all other files of the run: its clock may be another",
             )

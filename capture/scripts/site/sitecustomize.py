@@ -23,6 +23,9 @@ def wait_for_torch():
     def record():
         if os.environ.get("TRACEHOUSE_CAPTURE") != WISH:  # it is `capture` itself
             return
+        if not os.path.exists(WISH):
+            complain("the program that started it has ended")
+            return
         try:
             sys.path.append(os.path.dirname(os.path.dirname(scripts)))
             try:
@@ -31,13 +34,13 @@ def wait_for_torch():
                 sys.path.pop()
             record_child(WISH)
         except Exception as error:
-            complain(error)
+            complain(repr(error))
 
     imports["after_imports"]({"torch": record})
 
 
-def complain(error):
-    sys.stderr.write("capture: a process is not recorded: " + repr(error) + "\n")
+def complain(why):
+    sys.stderr.write("capture: a process is not recorded: " + why + "\n")
 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -47,7 +50,7 @@ if sys.version_info >= (3, 11) and WISH and os.path.exists(WISH):
         try:
             wait_for_torch()
         except Exception as error:
-            complain(error)
+            complain(repr(error))
 
 # Imports the program's own sitecustomize, which this file hides.
 hidden = sys.modules.pop("sitecustomize")

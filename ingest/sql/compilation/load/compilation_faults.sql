@@ -16,7 +16,7 @@ SELECT
     concat(
         format('{} of {} graphs do not say which ops their kernels compute', unsaid, graphs),
         CASE
-            WHEN backward = unsaid THEN ': they are backward graphs, of which torch logs it not'
+            WHEN backward = unsaid THEN ': they are backward graphs, for which torch does not log it'
             ELSE ': log them with INDUCTOR_PROVENANCE=1 and a fresh cache'
         END
     ) AS message
@@ -27,8 +27,8 @@ SELECT
     logs.source_id,
     'calls_not_linked' AS code,
     format(
-        '{} of {} calls of compiled graphs in the trace do not agree with the code in the log: '
-        'their kernels are not linked',
+        '{} of {} calls of compiled graphs are not linked to their kernels: the trace and the log '
+        'differ, or the trace has no kernels (on a CPU, cpp.enable_kernel_profile records them)',
         calls.unlinked, calls.calls
     ) AS message
 FROM (SELECT rank, min(source_id) AS source_id FROM graphs GROUP BY rank) AS logs

@@ -59,8 +59,8 @@ def test_of_graphs_alike_the_key_or_the_region_tells_which_was_called(add: Add) 
         "SELECT warnings FROM sources WHERE kind = 'compile_log'"
     ).fetchall()[0]
     assert warnings == [
-        "2 of 4 calls of compiled graphs in the trace do not agree with the code in the log: "
-        "their kernels are not linked"
+        "2 of 4 calls of compiled graphs are not linked to their kernels: the trace and the log "
+        "differ, or the trace has no kernels (on a CPU, cpp.enable_kernel_profile records them)"
     ]
 
 

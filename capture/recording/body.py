@@ -48,6 +48,7 @@ class Body:
         self._job: Job | None = None
         self._device = default_device()
         self._records = False
+        self._is_in_step = False  # in one whose end was awaited, as an error shows
         self._step_times_ns: list[int] = []
         self._step_starts_ns: list[int] = []  # Unix time
         self._missing: dict[str, str] = {}
@@ -68,8 +69,7 @@ class Body:
             self._recorded = self._activities()
             synchronize(self._device)
             self.trace = self._start_trace() if with_trace else None
-            if self.trace:
-                around.callback(self.trace.stop)
+            around.callback(self.end_trace)
             self._around = around.pop_all()
         self._tracker = MemoryTracker()
         self._tracker.__enter__()
@@ -103,8 +103,10 @@ class Body:
         if self.trace and self.trace.is_marked:
             self.end_step()
         self.begin_step()
+        self._is_in_step = True
         try:
             yield
+            self._is_in_step = False
         finally:
             if self.is_ours():
                 self.end_step()
@@ -121,7 +123,7 @@ class Body:
         """Ends and writes the trace, and takes no more steps."""
         self._records = False
         if self.trace:
-            self.trace.stop()
+            self.trace.stop(keeps_step=self._is_in_step)
 
     def abandon(self) -> None:
         """In a fork: writes nothing."""
@@ -134,6 +136,7 @@ class Body:
     def finish(self, error: BaseException | None) -> None:
         """Ends the recording, which `error` may have ended, and writes what there is."""
         self._records = False
+        self._is_in_step = self._is_in_step or error is not None
         self._note_job()
         device_error: Exception | None = None
         with self._around:

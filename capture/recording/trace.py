@@ -83,12 +83,15 @@ class Trace:
             self._schedule, self._options["with_stack"], self._options["record_shapes"]
         )
 
-    def stop(self) -> None:
-        """Ends the recording, and writes what has been recorded; once."""
+    def stop(self, keeps_step: bool = False) -> None:
+        """Ends the recording, and writes what has been recorded; once.
+
+        A step that is under way is none, unless it is the only one or `keeps_step`.
+        """
         if self._is_over:
             return
         self._is_over = True
-        if self._mark and self._steps_ended:
+        if self._mark and self._steps_ended and not keeps_step:
             self._cut_off, self._began_ns = self._mark.name, None
         self.unmark()
         # What is there of a further cycle is a step that has only begun.

@@ -68,7 +68,8 @@ def test_processes_are_recorded_beside_the_program(method, tmp_path):
     expected = {(0, None): 4, (1, f"{kind}Process-1"): 2, (2, f"{kind}Process-2"): 3}
     assert linears(tmp_path / "run") == expected
     assert Captured.described(tmp_path / "run" / "run.json")["rank"] == 0
-    assert f"ranks       0 (the program), 1 ({kind}Process-1), 2 ({kind}Process-2)" in done.stderr
+    others = f"1 ({kind}Process-1, 2 steps), 2 ({kind}Process-2, 3 steps)"
+    assert f"ranks       0 (the program, 4 steps), {others}" in done.stderr
 
 
 def test_processes_with_a_rank_keep_it(tmp_path):
@@ -112,6 +113,7 @@ def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
         "print(subprocess.run([sys.executable, 'child.py']).returncode, flush=True)\n"
         "subprocess.run([sys.executable, '-I', '-c', 'pass'])\n"
         "subprocess.run([sys.executable, '-c', 'pass'], env={})\n"
+        "os.environ['PYTHONPATH'] = 'mine'; subprocess.run([sys.executable, '-c', 'pass'])\n"
         "print('torch' in sys.modules)\n"
     )
     done = run(tmp_path, script, PYTHONPATH=str(tmp_path / "mine"))
@@ -120,6 +122,7 @@ def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
     assert linears(tmp_path / "run") == {(0, "child.py"): 3}
     assert "not recorded: -I makes Python ignore PYTHONPATH" in done.stderr
     assert "not recorded: its environment lacks TRACEHOUSE_CAPTURE" in done.stderr
+    assert "not recorded: its PYTHONPATH lacks" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -215,7 +218,7 @@ def test_processes_that_are_stopped_leave_what_they_can(tmp_path):
         "    def __len__(self): return 2\n"
         "    def __getitem__(self, n): return model(torch.ones(4)).detach()\n"
         "def waits(queue): work(2); queue.put(1); time.sleep(60)\n"
-        "def leaves(queue): work(2); queue.put(1); time.sleep(0.5); os._exit(0)\n"
+        "def leaves(queue): work(2); queue.put(1); time.sleep(0.5); os.kill(os.getpid(), 9)\n"
         "if __name__ == '__main__':\n"
         "    context = mp.get_context('fork')\n"
         "    queue = context.Queue()\n"
@@ -229,6 +232,6 @@ def test_processes_that_are_stopped_leave_what_they_can(tmp_path):
     )
     done = run(tmp_path, script)
 
-    assert (done.returncode, done.stdout) == (0, "-15 0\n2\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "-15 -9\n2\n"), done.stderr
     assert linears(tmp_path / "run") == {(0, "ForkProcess-1"): 2}
     assert done.stderr.count("ended before it wrote its files") == 1

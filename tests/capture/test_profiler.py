@@ -69,14 +69,14 @@ def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
 @pytest.mark.parametrize(
     ("schedule", "steps", "recorded"),
     [
-        ({}, 2, [[0, 1, 2]]),  # the third has begun
+        ({}, 2, [[0, 1]]),  # what follows is none
         ({"active": 2}, 5, [[0, 1]]),
         ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
         ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
         ({"active": 2, "repeat": 0}, 4, [[0, 1], [2, 3]]),  # and no trace of a step only begun
         ({"warmup": 1, "active": 2, "repeat": 0}, 4, [[1, 2]]),
-        ({"warmup": 1, "active": 9}, 3, [[1, 2, 3]]),  # left early: what there is
+        ({"warmup": 1, "active": 9}, 3, [[1, 2]]),  # left early: what there is
         ({"warmup": 1, "active": 3}, 0, [[0]]),  # never stepped: all of it
     ],
 )

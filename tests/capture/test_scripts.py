@@ -91,7 +91,7 @@ def test_any_script_is_profiled_as_it_is(tmp_path):
     assert done.stdout.splitlines() == [f"--token {token} --steps"]
     assert f"capture: {tmp_path / 'run'}" in done.stderr
     captured = Captured.read(tmp_path / "run")
-    assert captured.steps == [f"ProfilerStep#{number}" for number in range(4)]  # the last one began
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(3)]
     assert captured.named("aten::linear")
     assert not captured.named("aten::cumsum")
     expected = ["mine.py", "--token", "[redacted]", "--steps"]
@@ -206,7 +206,8 @@ def test_a_torch_without_the_function_that_is_watched_is_recorded_from_its_start
 def test_a_traceback_starts_in_the_script(tmp_path):
     (tmp_path / "fails.py").write_text(
         "import torch\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
-        "def inner(): raise ValueError('mine')\ninner()\n"
+        "class Fails(torch.nn.Module):\n    def forward(self): raise ValueError('mine')\n"
+        "Fails()()\n"
     )
     plain = run("fails.py", cwd=tmp_path)
     done = run("-m", "capture", "run", "--out", "run", "--", "fails.py", cwd=tmp_path)
@@ -217,16 +218,19 @@ def test_a_traceback_starts_in_the_script(tmp_path):
     assert Captured.read(tmp_path / "run").run["error"] == "ValueError: mine"
 
 
-def test_a_script_without_a_module_says_why_there_is_nothing(tmp_path):
-    (tmp_path / "plain.py").write_text("print('mine')")
+@pytest.mark.parametrize(
+    ("imported", "word"), [("torch", "--from-start"), ("sys", "did not import torch")]
+)
+def test_a_script_without_a_module_says_why_there_is_nothing(imported, word, tmp_path):
+    (tmp_path / "plain.py").write_text(f"import {imported}\nprint('mine')")
     done = run("-m", "capture", "run", "--out", "run", "--", "plain.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "mine\n")
-    assert "--from-start" in done.stderr.splitlines()[-1]
+    assert word in done.stderr.splitlines()[-1]
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
     (tmp_path / "stops.py").write_text(
         MODEL + f"import os, time; sys.stdout.flush(); os.kill(os.getpid(), {number:d})\n"
@@ -235,7 +239,48 @@ def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
     done = run("-m", "capture", "run", "--out", "run", "--", "stops.py", cwd=tmp_path)
 
     assert done.returncode == -number, done.stderr
+    assert f"capture: {tmp_path / 'run'}" in done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.named("aten::linear")
+    ended = "KeyboardInterrupt" if number == signal.SIGINT else f"Stopped: {number.name}"
+    assert captured.run["error"] == ended
+
+
+@pytest.mark.parametrize("code", [0, 5])
+def test_a_program_that_leaves_by_os_exit_is_recorded(code, tmp_path):
+    (tmp_path / "leaves.py").write_text(MODEL + f"import os\nsys.stdout.flush(); os._exit({code})")
+    done = run("-m", "capture", "run", "--out", "run", "--", "leaves.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (code, "\n"), done.stderr
+    assert "steps       3 (optimizer)" in done.stderr
     assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
+def test_a_call_before_the_optimizer_is_made_leaves_the_steps_to_it(tmp_path):
+    """Calls of a schedule's length, each a quarter of a step: gradients accumulate."""
+    (tmp_path / "accumulates.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for n in range(12):\n"
+        "    model(torch.ones(2, 4)).sum().backward()\n"
+        "    if n % 4 == 3: optimizer.step()"
+    )
+    done = run("-m", "capture", "run", "--out", "run", "--", "accumulates.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.run["steps_from"] == "optimizer"
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(3)]
+    assert len(captured.run["profiled_step_times_ns"]) == 3
+
+
+def test_a_schedule_that_records_no_step_says_so(tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    command = ["-m", "capture", "run", "--profile-wait", "50", "--out", "run", "--", "mine.py"]
+    done = run(*command, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "\n")
+    assert "--profile-wait" in done.stderr.splitlines()[-1]
 
 
 def test_sigterm_waits_until_a_trace_is_written(tmp_path):

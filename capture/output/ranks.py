@@ -32,9 +32,3 @@ def rank() -> int:
     """The number of this process; 0 where it is in no job."""
     job = current_job()
     return job.rank if job else 0
-
-
-def world_size() -> int:
-    """How many processes the job has; 1 where there is none."""
-    job = current_job()
-    return job.size if job else 1

@@ -18,6 +18,7 @@ from capture.pipelines.load import load
 from capture.pipelines.record import Compile, record
 from capture.recording.arguments import create_profiler_from_args
 from capture.recording.profiler import Profiler
+from capture.units import counted, duration
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
@@ -90,24 +91,19 @@ def summary(run: dict[str, Any]) -> list[str]:
     lines = []
     if call_ns := run.get("wall_time_ns"):
         each_ns = median(run["step_times_ns"] or [0])
-        lines.append(f"{_seconds(call_ns)} a call, {_seconds(each_ns)} a step (median)")
+        lines.append(f"{duration(call_ns)} a call, {duration(each_ns)} a step (median)")
     if profiled_ns := run.get("profiled_wall_time_ns"):
-        lines.append(f"{_seconds(profiled_ns)} profiled, on {run['device_name']}")
+        lines.append(f"{duration(profiled_ns)} profiled, on {run['device_name']}")
     if did := run.get("compilation"):
-        number = len(did["compilations"])
-        lines.append(
-            f"{number} compilations in {did['seconds']:.1f} s, {did['recompiles']} recompilations"
-        )
+        compiled = counted(len(did["compilations"]), "compilation")
+        again = counted(did["recompiles"], "recompilation")
+        lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}")
         lines += [
             f"compiled inside the measured run: {compilation['reason'] or 'the first time'}"
             for compilation in did["compilations"]
             if compilation["in_measured_run"]
         ]
     return lines
-
-
-def _seconds(time_ns: float) -> str:
-    return f"{time_ns / 1e9:.3g} s"
 
 
 def _said(asked: argparse.Namespace) -> dict[str, Any]:

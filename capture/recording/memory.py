@@ -9,6 +9,7 @@ from typing import Any
 
 from capture.errors import capture_extra
 from capture.output.run_directory import appearing
+from capture.units import size
 
 NO_DEVICE = "torch finds no CUDA or ROCm device, and only their allocators keep a history"
 NO_HOST_PEAK = "the system does not let a process restart the count of its peak"
@@ -133,8 +134,8 @@ def _status(key: str) -> int | None:
 
 def _said(peak: dict[str, Any]) -> str:
     sizes = [
-        f"{key.removesuffix('_bytes').replace('_', ' ')} {size / 2**20:,.1f} MiB"
-        for key, size in peak.items()
+        f"{key.removesuffix('_bytes').replace('_', ' ')} {size(count)}"
+        for key, count in peak.items()
         if key.endswith("_bytes")
     ]
     return ", ".join(sizes) or str(peak["missing"])

@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from capture.units import counted, duration, size
+
 
 def has_profile(directory: Path) -> bool:
     """Whether a trace or a snapshot was written."""
@@ -26,25 +28,26 @@ def summary(directory: Path) -> Iterator[str]:
         spread = _spread(times_ns, run)
         yield f"steps       {len(times_ns)}{of_rank} ({run.get('steps_from')}){spread}"
     else:
-        yield f"steps       none found; recorded {_time(run['profiled_wall_time_ns'])}{of_rank}"
+        yield f"steps       none found; recorded {duration(run['profiled_wall_time_ns'])}{of_rank}"
     if did := run.get("compilation"):
         recompiled = [c["reason"] for c in did["compilations"] if c["recompile"] and c["reason"]]
         first = f": {recompiled[0].splitlines()[0][:100]}" if recompiled else ""
-        compiled = _counted(len(did["compilations"]), "compilation")
-        yield f"compiled    {compiled}, {_counted(did['recompiles'], 'recompilation')}{first}"
+        compiled = counted(len(did["compilations"]), "compilation")
+        yield f"compiled    {compiled}, {counted(did['recompiles'], 'recompilation')}{first}"
     for device in run.get("device_time", []):
         busy = device["busy_ns"] / device["recorded_ns"]
-        yield f"device      {device['device']}: busy {busy:.0%} of {_time(device['recorded_ns'])}"
+        whole = duration(device["recorded_ns"])
+        yield f"device      {device['device']}: busy {busy:.0%} of {whole}"
     for peak in run.get("memory", []):
         for key, what in (("peak_allocated_bytes", "allocated"), ("peak_rss_bytes", "resident")):
-            if size := peak.get(key):
-                yield f"memory      {peak['device']}: {_size(size)} {what} at most"
+            if peak.get(key):
+                yield f"memory      {peak['device']}: {size(peak[key])} {what} at most"
     if len(ranks) > 1:
         yield f"ranks       {', '.join(ranks)}"
     files = [file for file in directory.iterdir() if file.is_file()]
     traces = sum(file.name.endswith(".trace.json.gz") for file in files)
-    size = _size(sum(file.stat().st_size for file in files))
-    yield f"files       {len(files)}, of which {_counted(traces, 'trace')}; {size}"
+    held = size(sum(file.stat().st_size for file in files))
+    yield f"files       {len(files)}, of which {counted(traces, 'trace')}; {held}"
     for what, why in run.get("missing", {}).items():
         yield f"missing     {what}: {why}"
 
@@ -54,13 +57,9 @@ def _ranks(directory: Path) -> list[str]:
     found = [json.loads(file.read_text("utf-8")) for file in directory.glob("rank*.json")]
     return [
         f"{said.get('rank', 0)} ({said.get('process', 'the program')}, "
-        f"{_counted(len(said.get('profiled_step_times_ns', [])), 'step')})"
+        f"{counted(len(said.get('profiled_step_times_ns', [])), 'step')})"
         for said in sorted(found, key=lambda said: int(said.get("rank", 0)))
     ]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _spread(times_ns: list[int], run: dict[str, Any]) -> str:
@@ -68,19 +67,9 @@ def _spread(times_ns: list[int], run: dict[str, Any]) -> str:
     warmup = max(1, run.get("warmup_steps", 0))
     measured_ns = times_ns[warmup:]
     if not measured_ns:
-        return f", {_time(sum(times_ns))}: all to warm up or compile"
-    middle = f", {warmup} to warm up; median of the others {_time(median(measured_ns))}"
+        return f", {duration(sum(times_ns))}: all to warm up or compile"
+    middle = f", {warmup} to warm up; median of the others {duration(median(measured_ns))}"
     if len(measured_ns) < 4:
         return middle
     low, _, high = quantiles(measured_ns, n=4)
-    return f"{middle}, middle half {_time(low)} to {_time(high)}"
-
-
-def _time(ns: float) -> str:
-    return f"{ns / 1e9:.3g} s" if ns >= 1e9 else f"{ns / 1e6:.3g} ms"
-
-
-def _size(size: float) -> str:
-    if size >= 1 << 30:
-        return f"{size / 2**30:,.1f} GiB"
-    return f"{size / 2**20:,.1f} MiB" if size >= 1 << 20 else f"{size / 2**10:,.0f} KiB"
+    return f"{middle}, middle half {duration(low)} to {duration(high)}"

@@ -62,6 +62,7 @@ def _metrics(picked: Sequence[str]) -> None:
     with st.container(horizontal=True):
         count = "it" if len(picked) == 1 else f"these {len(picked)}"
         pages = st.session_state["pages"]
+        st.page_link(pages["overview"], label=f"Overview of {count}", icon=":material/dashboard:")
         st.page_link(pages["operators"], label=f"Operators of {count}", icon=":material/bar_chart:")
         st.page_link(
             pages["bubbles"], label=f"Bubbles of {count}", icon=":material/hourglass_empty:"

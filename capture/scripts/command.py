@@ -112,7 +112,10 @@ class _Ending:
         self._end()
 
     def _end(self) -> None:
-        if os.getpid() != self._process or self._is_over:
+        if os.getpid() != self._process:
+            self._held.close()  # which leaves all to the parent
+            return
+        if self._is_over:
             return
         self._is_over = True
         record_nothing()

@@ -16,7 +16,7 @@ SELECT
     concat(
         format('{} of {} graphs do not say which ops their kernels compute', unsaid, graphs),
         CASE
-            WHEN backward = unsaid THEN ': they are backward graphs, whose torch log lacks it'
+            WHEN backward = unsaid THEN ': torch does not log it for backward graphs'
             ELSE ': log them with INDUCTOR_PROVENANCE=1 and a fresh cache'
         END
     ) AS message

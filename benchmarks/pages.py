@@ -134,7 +134,7 @@ def measure(store: ingest.Store, times: int) -> Iterator[Measured]:
             answered = time.perf_counter() - began
             starts.append(answered + seconds(f"{address}/runs"))
     yield "first page", starts
-    pages = {name: f"{name}?run={run}" for name in ("operators", "bubbles", "advice")}
+    pages = {name: f"{name}?run={run}" for name in ("overview", "operators", "bubbles", "advice")}
     pages |= {"runs": "runs", "trends": "trends", "sql": "sql"}
     pages["compare"] = f"compare?base={run}&other={other}"
     with served(dashboard, "--store", str(store.path)) as address:

@@ -24,7 +24,6 @@ from dashboard.widgets import (
 )
 from dashboard.widgets.run_picker import Device
 
-ORDER = "is_reachable DESC, bound_ns DESC, kind"
 EXPLAINED = (
     "Each is an upper bound; one that rests on the device's peak rate, which no real kernel has, "
     "comes last. Idle time counts in one of them only; the time of a kernel can count "
@@ -49,7 +48,7 @@ def page() -> None:
         st.info("No activity was recorded in this run.", icon=":material/search_off:")
         return
     where = {"run_id": run, **device.where()}
-    query = select("*", "advice", where, order_by=ORDER)
+    query = select("*", "advice", where, order_by=advice_kinds.ORDER)
     pieces = data.rows(query)
     (summary,) = data.rows(select("*", "run_metrics", where)).itertuples()
     on_host = summary.measure == "host"
@@ -75,13 +74,7 @@ def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
         run = picked[0]
         if len(picked) > 1:
             run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
-        slowest_first = select(
-            "rank, device", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device"
-        )
-        devices = [
-            Device(int(rank), None if formatting.missing(device) else int(device))
-            for rank, device in data.rows(slowest_first).itertuples(index=False)
-        ]
+        devices = run_picker.measured_devices(run)
         return run, run_picker.pick_device(devices, with_all=False) if devices else None
 
 

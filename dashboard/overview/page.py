@@ -18,6 +18,7 @@ from dashboard.widgets import (
     step_picker,
 )
 from dashboard.widgets.run_picker import Device
+from dashboard.widgets.step_picker import Steps
 
 
 def page() -> None:
@@ -30,23 +31,25 @@ def page() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         run = picked[0]
+        st.markdown(f"#### {'Overview' if len(picked) > 1 else formatting.literal(run)}")
         if len(picked) > 1:
             run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
-        else:
-            st.markdown(f"#### {formatting.literal(run)}")
-        measured = data.rows(
-            select("*", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device")
-        )
-        device = _device(measured)
-        chosen = _of(measured, device) if device else None
-        steps = step_picker.pick(chosen) if chosen else None
+        devices = run_picker.measured_devices(run)
+        device = run_picker.pick_device(devices, with_all=False) if devices else None
+        measured = _measured(run, device) if device else None
+        steps = step_picker.pick(measured) if measured else step_picker.WHOLE
     facts.show(run)
     incomplete_runs.warn([run])
     recompiled.warn([run])
-    if device is None or chosen is None or steps is None:
-        _without_trace(run)
+    if device is None or measured is None:
+        _without_activity(run)
         return
-    _metrics(run, device, chosen)
+    _metrics(measured)
+    _details(run, device, steps, on_device=measured.measure == "device")
+
+
+def _details(run: str, device: Device, steps: Steps, on_device: bool) -> None:
+    """The steps, what their time goes into, and what to do about it; each with its SQL."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Steps**")
@@ -56,9 +59,9 @@ def page() -> None:
     with right:
         st.markdown(f"**Where the time goes** · {steps.label}")
         split = parts.show(run, device, steps)
-    columns = st.columns(3 if chosen.measure == "device" else 2, gap="medium")
+    columns = st.columns(3 if on_device else 2, gap="medium")
     shown = {"split": split} if drawn is None else {"steps": drawn, "split": split}
-    if chosen.measure == "device":
+    if on_device:
         with columns[0]:
             shown["kernels"] = top.kernels(run, device, steps)
         with columns[1]:
@@ -73,34 +76,24 @@ def page() -> None:
             show_sql.show(query, what)
 
 
-def _device(measured: Any) -> Device | None:
-    """The device to look at: at first the slowest; the host where there is none."""
-    devices = [
-        Device(int(rank), None if formatting.missing(device) else int(device))
-        for rank, device in measured[["rank", "device"]].itertuples(index=False)
-    ]
-    return run_picker.pick_device(devices, with_all=False) if devices else None
-
-
-def _of(measured: Any, device: Device) -> Any:
+def _measured(run: str, device: Device) -> Any:
     """The row of `run_metrics` of a device."""
-    for row in measured.itertuples():
-        number = None if formatting.missing(row.device) else int(row.device)
-        if (int(row.rank), number) == (device.rank, device.device):
-            return row
-    return None
+    (row,) = data.rows(select("*", "run_metrics", {"run_id": run, **device.where()})).itertuples()
+    return row
 
 
-def _without_trace(run: str) -> None:
-    """A run of snapshots alone."""
+def _without_activity(run: str) -> None:
+    """A run of snapshots alone, or of a trace without any operator or kernel."""
     (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
     if not formatting.missing(row.peak_bytes):
         st.metric("Peak memory", formatting.size(row.peak_bytes))
-    st.info("There is no trace here: the page Memory shows what was recorded.")
-    st.page_link(st.session_state["pages"]["memory"], label="Memory", icon=":material/memory_alt:")
+    incomplete_runs.stop_without_trace([run])
+    st.info("No activity was recorded in this run.", icon=":material/search_off:")
 
 
-def _metrics(run: str, device: Device, row: Any) -> None:
+def _metrics(row: Any) -> None:
+    """What a step takes; `row` is one of `run_metrics`."""
+
     def share(ns: float) -> str:
         return f"{formatting.percent(100 * ns / row.wall_ns)} of it" if row.wall_ns else ""
 

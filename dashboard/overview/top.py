@@ -11,7 +11,6 @@ from dashboard.widgets.step_picker import Steps
 
 MOST = 5
 MOST_ADVICE = 2
-ORDER = "is_reachable DESC, bound_ns DESC, kind"
 
 
 def kernels(run: str, device: Device, steps: Steps) -> Query:
@@ -44,7 +43,7 @@ def advice(run: str, device: Device) -> Query:
         "kind, bound_ns, percent, finding, remedy",
         "advice",
         {"run_id": run, **device.where()},
-        order_by=ORDER,
+        order_by=advice_kinds.ORDER,
         limit=MOST_ADVICE,
     )
     st.markdown("**Advice**")

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+ORDER = "is_reachable DESC, bound_ns DESC, kind"  # of view `advice`: the best first
+
 
 @dataclass(frozen=True)
 class Kind:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Scalar, select
+from dashboard.query import Query, Scalar, select
 from dashboard.widgets import formatting
 
 RUN_KEY = "run"
@@ -100,14 +100,25 @@ def ask_for_runs() -> None:
     st.page_link(st.session_state["pages"]["runs"], label="Runs", icon=":material/list:")
 
 
+def measured_devices(run: str) -> list[Device]:
+    """The devices that a run's metrics are of, or the hosts in a run without; slowest first."""
+    query = select(
+        "rank, device", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device"
+    )
+    return _devices(query)
+
+
 def devices_of(runs: Sequence[str]) -> list[Device]:
     """The devices of the runs, by rank and number."""
-    frame = data.rows(
+    return _devices(
         select("DISTINCT rank, device", "device_totals", {"run_id": runs}, order_by="rank, device")
     )
+
+
+def _devices(query: Query) -> list[Device]:
     return [
         Device(int(rank), None if formatting.missing(device) else int(device))
-        for rank, device in frame.itertuples(index=False)
+        for rank, device in data.rows(query).itertuples(index=False)
     ]
 
 

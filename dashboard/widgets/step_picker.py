@@ -33,10 +33,13 @@ class Steps:
         return self.first, self.last
 
 
+WHOLE = Steps(None, None, "whole recording")
+
+
 def pick(metrics: Any) -> Steps:
     """The steps that the URL names; at first the median one. `metrics`: a row of `run_metrics`."""
     if formatting.missing(metrics.step):
-        return Steps(None, None, "whole recording")
+        return WHOLE
     numbers = data.rows(
         select(
             "step",

@@ -24,7 +24,7 @@ def warn_on_stderr() -> None:
 
 
 def say(message: str) -> None:
-    """Prints a line to stderr, if that is open; never to what a program puts in its place."""
+    """Prints a line to the stderr that the process began with, if it is open."""
     with suppress(OSError, ValueError):
         if sys.__stderr__:
             print(f"capture: {message}", file=sys.__stderr__, flush=True)

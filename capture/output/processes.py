@@ -27,7 +27,7 @@ _notes: list[Any] = []  # kept open
 class Child:
     """A process that a profiled program has started, and how its files are called.
 
-    program         a word for the program, unlike that of any other
+    program         a random word that identifies the program
     inherited_rank  RANK of the process that started this one
     """
 
@@ -49,7 +49,7 @@ class Child:
         return "python" if script in ("", "-c") else script
 
     def begins(self, directory: Path) -> None:
-        """Notes in the run directory that this process records. The note is locked until it ends"""
+        """Leaves a note in the run directory, which is locked while this process lives."""
         import fcntl
 
         note = (directory / f".{self.label}").open("w")
@@ -57,16 +57,16 @@ class Child:
         _notes.append(note)
 
     def ends(self, directory: Path) -> None:
-        """Takes the note away: all files are written."""
+        """Removes the note, as all files are written."""
         (directory / f".{self.label}").unlink(missing_ok=True)
 
 
 def number(directory: Path, name: str, program: str, job: Job | None) -> list[Path]:
     """Gives the files of ended processes their ranks; returns the directories that hold a run.
 
-    `job` is that of the program itself. A process of a job keeps its rank: where another one had
-    it before, the files go to `<directory>-2`, as a run of their own. The others get free numbers,
-    behind those of the jobs, in the order of their names.
+    `job` is the job of the program itself. A process in a job keeps its rank. If an earlier process
+    had that rank, the files go to `<directory>-2`, as a run of their own. The other processes get
+    free numbers after those of the jobs, in the order of their names.
     """
     found = {path.stem: _read(path) for path in directory.glob(f"process-{program}-*.json")}
     if not found:

@@ -90,7 +90,7 @@ class Files(NamedTuple):
 
     @property
     def description(self) -> Path:
-        """What is known of the process beside them; it says that the process is done."""
+        """The description of the process. It is written last."""
         return process_path(self.directory, self.process)
 
     def _file(self, ending: str) -> Path:

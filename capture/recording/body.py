@@ -201,7 +201,7 @@ class Body:
         return sum(start_ns < last_ns for start_ns in self._step_starts_ns) or None
 
     def _activities(self) -> set[str]:
-        """What is recorded, of what was asked for."""
+        """The activities that are recorded: those asked for, as far as this machine has them."""
         asked = self._profiler.activities
         wanted = {"CPU", "GPU"} if asked is None else set(asked)
         if "GPU" in wanted and not accelerators():
@@ -241,7 +241,7 @@ class Body:
         if not self._history:
             return
         try:
-            if not (error and self._history.ran_out):  # else there is that of the moment
+            if not (error and self._history.ran_out):  # else it was written then
                 self._history.dump()
             self.memory_path = self.files.snapshot
         except Exception as failure:

@@ -14,7 +14,7 @@ _disguised: set[CodeType] = set()
 
 @contextmanager
 def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
-    """In the body, `function` runs `code`. Gives the body a function that runs what it ran."""
+    """In the body, `function` runs `code`. Yields a function that runs the code it had before."""
     own = function.__code__
     plain = copy(function)
     function.__code__ = disguised(code, function)

@@ -61,8 +61,9 @@ def _covered_ns(intervals: Iterable[Interval], within: Sequence[Interval]) -> in
     for low, high in within:
         while at < len(merged) and merged[at][1] <= low:
             at += 1
-        for start, end in merged[at:]:
-            if start >= high:
-                break
+        inside = at
+        while inside < len(merged) and merged[inside][0] < high:
+            start, end = merged[inside]
             covered += min(end, high) - max(start, low)
+            inside += 1
     return covered

@@ -112,7 +112,7 @@ class Profiler:
 
     @property
     def output_dir(self) -> Path | None:
-        """The run directory; before the body, what was asked for."""
+        """The run directory. Before a body begins, the directory that was asked for."""
         if self._body:
             return self._body.files.directory
         return Path(self.wanted_dir) if self.wanted_dir else None
@@ -184,7 +184,7 @@ class Profiler:
         try:
             self._body.begin(with_trace, with_step=not self._marks_pipelines)
         except BaseException:
-            self._pipelines.close()
+            self._unmark_pipelines()
             raise
 
     def mark_pipelines(self, before_step: Callable[[], None] | None = None) -> None:
@@ -197,6 +197,10 @@ class Profiler:
             self._marks_pipelines = PIPELINE_MODULE in sys.modules
             self._before_denoising = before_step
             self._pipelines.enter_context(denoising_steps(self._a_step))
+
+    def _unmark_pipelines(self) -> None:
+        self._pipelines.close()
+        self._marks_pipelines = False
 
     def remember_memory(self) -> None:
         """Begins the allocator's history before the body, if `MEM` is asked for."""
@@ -225,7 +229,7 @@ class Profiler:
 
     def abandon(self) -> None:
         """In a fork: leaves the body to the parent process, without writing anything."""
-        self._pipelines.close()
+        self._unmark_pipelines()
         if self._body:
             self._body.abandon()
 
@@ -246,13 +250,12 @@ class Profiler:
                 raise
             warn(f"the profile could not be written: {failure}")
         finally:
-            self._pipelines.close()
-            self._marks_pipelines = False
+            self._unmark_pipelines()
         if self._callback_error and error is None:
             raise self._callback_error
 
     def trace_is_written(self) -> None:
-        """Has `on_trace_ready` know of a trace. What it raises waits until all is written."""
+        """Calls `on_trace_ready`. An error that it raises is kept until all files are written."""
         if self._on_trace_ready:
             try:
                 self._on_trace_ready(self)

@@ -86,7 +86,7 @@ class Trace:
     def stop(self, keeps_step: bool = False) -> None:
         """Ends the recording, and writes what has been recorded; once.
 
-        A step that is under way is none, unless it is the only one or `keeps_step`.
+        An unfinished step is not marked as a step, unless it is the only one or `keeps_step`.
         """
         if self._is_over:
             return

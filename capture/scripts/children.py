@@ -20,7 +20,7 @@ from capture.scripts.program import PYTHON
 WISH = "TRACEHOUSE_CAPTURE"  # variable with the path of the file that says what to record
 RANK = "TRACEHOUSE_CAPTURE_RANK"  # and with the RANK of the process that starts another
 SITE = str(Path(__file__).with_name("site"))  # has a sitecustomize.py
-# Options with which Python does not look there.
+# Options with which Python ignores PYTHONPATH or sitecustomize.
 ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
 
 ENVIRONMENT = 4  # its place among the arguments of `fork_exec` after the command's words
@@ -28,9 +28,9 @@ _told: set[str] = set()  # why processes are not recorded
 
 
 class Wish(NamedTuple):
-    """What is recorded of a program and of the processes that it starts.
+    """What to record of a program and of the processes that it starts.
 
-    program  a word for the program, unlike that of any other
+    program  a random word that identifies the program
     name     of the run
     command  what was typed
     asked    the options, as `create_profiler_from_args` has them, and `from_start`

@@ -37,7 +37,7 @@ def page() -> None:
         devices = run_picker.measured_devices(run)
         device = run_picker.pick_device(devices, with_all=False) if devices else None
         measured = _measured(run, device) if device else None
-        steps = step_picker.pick(measured) if measured else step_picker.WHOLE
+        steps = step_picker.pick(device, measured) if device else step_picker.WHOLE
     facts.show(run)
     incomplete_runs.warn([run])
     recompiled.warn([run])

@@ -36,23 +36,11 @@ class Steps:
 WHOLE = Steps(None, None, "whole recording")
 
 
-def pick(metrics: Any) -> Steps:
-    """The steps that the URL names; at first the median one. `metrics`: a row of `run_metrics`."""
+def pick(device: Device, metrics: Any) -> Steps:
+    """The steps that the URL names, at first the median one. `metrics`: a row of `run_metrics`."""
     if formatting.missing(metrics.step):
         return WHOLE
-    numbers = data.rows(
-        select(
-            "step",
-            "step_metrics",
-            {
-                "run_id": metrics.run_id,
-                "rank": metrics.rank,
-                "device": None if formatting.missing(metrics.device) else int(metrics.device),
-            },
-            order_by="step",
-        )
-    )["step"].dropna()
-    names = [str(int(number)) for number in numbers]
+    names = list(map(str, _numbers(metrics.run_id, device)))
     if st.query_params.get(KEY) not in (None, MEDIAN, ALL, *names):
         del st.query_params[KEY]
     choice = st.selectbox("Step", [MEDIAN, ALL, *names], key=KEY, bind="query-params", width=170)
@@ -63,20 +51,26 @@ def pick(metrics: Any) -> Steps:
     return Steps(number, number, said)
 
 
+def _numbers(run: str, device: Device) -> list[int]:
+    """The numbers of the steps, in order."""
+    where = {"run_id": run, **device.where(), "step >=": 0}
+    found = data.rows(select("DISTINCT step", "step_metrics", where, order_by="step"))
+    return [int(number) for number in found["step"]]
+
+
 def bars(run: str, device: Device) -> Query | None:
     """The time of each step as a bar of its parts; a click picks the step. None without steps."""
+    numbers = _numbers(run, device)
+    if not numbers:
+        return None
+    last = numbers[:MOST_BARS][-1]
     query = select(
         "step, part, ns",
         "step_parts",
-        {"run_id": run, **device.where(), "ns <>": 0, "step >=": 0},
+        {"run_id": run, **device.where(), "ns <>": 0, "step <=": last},
         order_by="step, ordinal",
-        limit=MOST_BARS * 12,
     )
     frame = data.rows(query)
-    if frame.empty:
-        return None
-    shown = sorted(frame["step"].unique())[:MOST_BARS]
-    frame = frame[frame["step"].isin(shown)]
     wall_ns = frame.groupby("step")["ns"].sum()
     factor, unit = charts.duration_axis(wall_ns.max())
     parts = set(frame["part"])
@@ -112,4 +106,6 @@ def bars(run: str, device: Device) -> Query | None:
     st.altair_chart(
         chart, key=f"steps-{run}", on_select=picked, selection_mode=PICK, alt="Time of each step"
     )
+    if len(numbers) > MOST_BARS:
+        st.caption(f"The first {MOST_BARS:,} of {len(numbers):,} steps.")
     return query

@@ -5,7 +5,7 @@ from html import escape
 import pytest
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.widgets import formatting, step_picker
 from tests.dashboard.elements import add_whole, charts, event, marks, texts
 from tests.samples import TWO_RANKS
 
@@ -89,3 +89,18 @@ def test_a_run_without_steps_is_one_recording(app, traces):
 def test_a_chart_sends_few_marks(app, shown_store, run_of):
     page = app(shown_store, "overview", run=run_of(WORKERS))
     assert all(marks(chart) < 500 for chart in page.get("vega_lite_chart"))
+
+
+def test_of_many_steps_the_first_are_drawn_whole(app, shown_store, run_of, monkeypatch):
+    monkeypatch.setattr(step_picker, "MOST_BARS", 3)
+    run = run_of(WORKERS)
+    page = app(shown_store, "overview", run=run)
+    with ingest.connect(shown_store) as connection:
+        walls = connection.execute(
+            "SELECT step, wall_ns FROM step_metrics WHERE run_id = $1 AND step < 8 ORDER BY step",
+            [run],
+        ).fetchall()
+    steps, _ = charts(page)
+    drawn = (steps.groupby("step")["value"].sum() * MS).items()
+    assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
+    assert "The first 3 of 6 steps." in texts(page)

@@ -196,8 +196,8 @@ def test_a_long_command_line_leaves_room_for_that_of_a_process(tmp_path):
 def test_a_command_gets_the_signals_that_capture_gets(tmp_path):
     script = (
         "import os, signal, time\n"
-        "os.kill(os.getppid(), signal.SIGINT)\n"
-        "try: time.sleep(60)\nexcept KeyboardInterrupt: print('stopped'); raise SystemExit(3)\n"
+        "try: os.kill(os.getppid(), signal.SIGINT); time.sleep(60)\n"
+        "except KeyboardInterrupt: print('stopped'); raise SystemExit(3)\n"
     )
     done = run(tmp_path, script, "python", "-B", "mine.py")
 

@@ -1,5 +1,6 @@
 """What the dashboard shows: navigation, the run picker, and the page that was asked for."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,6 +11,7 @@ from dashboard import (
     bubbles,
     compare,
     data,
+    header,
     memory,
     operators,
     overview,
@@ -17,9 +19,69 @@ from dashboard import (
     sql,
     trends,
 )
+from dashboard.header import Entry
 from dashboard.widgets import run_picker
 
 HERE = Path(__file__).parent
+PAGES = {
+    "runs": Entry(
+        runs.page, "Runs", "list", "Which runs are in the store, and what is each of them like?"
+    ),
+    "overview": Entry(
+        overview.page,
+        "Overview",
+        "dashboard",
+        "How long does a step take, and what does the time go into?",
+        scope="run",
+        steps="median",
+    ),
+    "operators": Entry(
+        operators.page,
+        "Operators",
+        "bar_chart",
+        "Which operators and kernels take the time?",
+        scope="runs",
+        steps="median",
+        has_strip=True,
+    ),
+    "bubbles": Entry(
+        bubbles.page,
+        "Bubbles",
+        "hourglass_empty",
+        "When was the device idle, and why?",
+        scope="run",
+        steps="median",
+        has_strip=True,
+    ),
+    "memory": Entry(
+        memory.page,
+        "Memory",
+        "memory_alt",
+        "What held the device's memory, and when?",
+        scope="runs",
+        steps="all",
+    ),
+    "advice": Entry(
+        advice.page,
+        "Advice",
+        "lightbulb",
+        "What could make a step faster, and by how much at most?",
+        scope="run",
+    ),
+    "compare": Entry(
+        compare.page,
+        "Compare",
+        "compare_arrows",
+        "What changed from one run to the other, and why?",
+    ),
+    "trends": Entry(
+        trends.page,
+        "Trends",
+        "timeline",
+        "How did the metrics change over time, and at which run?",
+    ),
+    "sql": Entry(sql.page, "SQL", "terminal", "Ask the store anything."),
+}
 
 
 def main() -> None:
@@ -28,36 +90,21 @@ def main() -> None:
         page_title="tracehouse",
         page_icon=str(HERE / "icon.svg"),
         layout="wide",
-        initial_sidebar_state=320,
+        initial_sidebar_state=270,
     )
     st.html(HERE / "style.css")
+    st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
     home = st.Page(
         lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True
     )
     pages = {
-        "runs": st.Page(runs.page, title="Runs", url_path="runs", icon=":material/list:"),
-        "overview": st.Page(
-            overview.page, title="Overview", url_path="overview", icon=":material/dashboard:"
-        ),
-        "operators": st.Page(
-            operators.page, title="Operators", url_path="operators", icon=":material/bar_chart:"
-        ),
-        "bubbles": st.Page(
-            bubbles.page, title="Bubbles", url_path="bubbles", icon=":material/hourglass_empty:"
-        ),
-        "memory": st.Page(
-            memory.page, title="Memory", url_path="memory", icon=":material/memory_alt:"
-        ),
-        "advice": st.Page(
-            advice.page, title="Advice", url_path="advice", icon=":material/lightbulb:"
-        ),
-        "compare": st.Page(
-            compare.page, title="Compare", url_path="compare", icon=":material/compare_arrows:"
-        ),
-        "trends": st.Page(
-            trends.page, title="Trends", url_path="trends", icon=":material/timeline:"
-        ),
-        "sql": st.Page(sql.page, title="SQL", url_path="sql", icon=":material/terminal:"),
+        name: st.Page(
+            partial(_draw, entry),
+            title=entry.title,
+            url_path=name,
+            icon=f":material/{entry.icon}:",
+        )
+        for name, entry in PAGES.items()
     }
     st.session_state["pages"] = pages
     page = st.navigation([home, *pages.values()])
@@ -84,6 +131,11 @@ def main() -> None:
         nothing_yet()
         return
     page.run()
+
+
+def _draw(entry: Entry) -> None:
+    if view := header.show(entry):
+        entry.draw(view)
 
 
 def nothing_yet() -> None:

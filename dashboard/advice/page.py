@@ -1,6 +1,5 @@
 """Page Advice: what could make a run faster, and by how much at most."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -18,11 +17,10 @@ from dashboard.widgets import (
     incomplete_runs,
     median_step,
     metrics,
-    run_picker,
     show_sql,
     tables,
 )
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets.view import View
 
 EXPLAINED = (
     "Each is an upper bound; one that rests on the device's peak rate, which no real kernel has, "
@@ -33,26 +31,16 @@ EXPLAINED = (
 )
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Advice")
-    picked: list[str] = st.session_state["runs"]
-    run_picker.question("What could make a step faster, and by how much at most?", picked)
-    if not picked:
-        run_picker.ask_for_runs()
-        return
-    incomplete_runs.warn(picked)
-    incomplete_runs.stop_without_trace(picked)
-    run, device = _controls(picked)
+    run, device = str(view.run), view.device
     if device is None:
-        st.info("No activity was recorded in this run.", icon=":material/search_off:")
+        incomplete_runs.no_activity(run)
         return
-    where = {"run_id": run, **device.where()}
+    where = view.where()
     query = select("*", "advice", where, order_by=advice_kinds.ORDER)
     pieces = data.rows(query)
-    (summary,) = data.rows(select("*", "run_metrics", where)).itertuples()
-    on_host = summary.measure == "host"
-    _metrics(summary, pieces)
+    _metrics(view.measured, pieces)
     median_step.warn(run)
     if pieces.empty:
         st.success(
@@ -60,22 +48,12 @@ def page() -> None:
             icon=":material/check:",
         )
     else:
-        _bars(pieces, on_host, median_step.name(summary.steps_from))
+        _bars(pieces, device.is_host, median_step.name(view.measured.steps_from))
         show_sql.show(query)
         for piece in pieces.itertuples():
-            cards.show(piece, run, device, on_host)
-    _others(where, set(pieces["kind"]), on_host)
-    _unknown_ends(summary)
-
-
-def _controls(picked: Sequence[str]) -> tuple[str, Device | None]:
-    """The run, and the device to look at: at first the slowest."""
-    with st.container(horizontal=True):
-        run = picked[0]
-        if len(picked) > 1:
-            run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
-        devices = run_picker.measured_devices(run)
-        return run, run_picker.pick_device(devices, with_all=False) if devices else None
+            cards.show(piece, run, device, device.is_host)
+    _others(where, set(pieces["kind"]), device.is_host)
+    _unknown_ends(view.measured)
 
 
 def _metrics(summary: Any, pieces: pd.DataFrame) -> None:

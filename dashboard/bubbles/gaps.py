@@ -4,38 +4,39 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables, timeline, timeline_chart
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets import formatting, menu, tables, timeline, timeline_chart, zoom
+from dashboard.widgets.view import View
 
 MOST = 200
+MOST_HOSTS = 1_000
 
 
-def show(run: str, device: Device, cause: str | None) -> None:
+def show(view: View, cause: str | None) -> None:
     """Two tables, of one cause or of all."""
     st.subheader(f"Gaps: {cause}" if cause else "Gaps", anchor=False)
     longest, hosts = st.tabs(["Longest gaps", "What the host was doing"])
     with longest:
-        _longest(run, device, cause)
+        _longest(view, cause)
     with hosts:
         query = select(
-            "cause, host_op, host_frame, bubble_ns, percent, bubbles, longest_ns",
-            "bubble_hosts",
-            {"run_id": run, **device.where(), **({"cause": cause} if cause else {})},
+            "cause, host_op, host_frame, bubble_ns, bubbles, longest_ns",
+            "bubbles_of_steps",
+            {**view.of_device(), **({"cause": cause} if cause else {})},
+            arguments=(view.run, *view.steps.bounds),
             order_by="bubble_ns DESC, bubbles DESC",
         )
         tables.show(
-            data.rows(query).head(1_000),
+            data.rows(query).head(MOST_HOSTS),
             "bubble_hosts",
             key="bubble-hosts",
             hidden=["cause"] if cause else [],
+            bars=["bubble_ns"],
         )
-        with st.container(horizontal=True):
-            show_sql.show(query, "hosts")
-            tables.downloads(query, f"{run}-bubble-hosts", "bubble-hosts")
+        menu.show({"hosts": query}, "bubble-hosts")
 
 
-def _longest(run: str, device: Device, cause: str | None) -> None:
-    where = {"run_id": run, **device.where(), "lane": timeline_chart.GAPS}
+def _longest(view: View, cause: str | None) -> None:
+    where = {**view.where(), **view.steps.where(), "lane": timeline_chart.GAPS}
     query = select(
         "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
         "activity_timeline",
@@ -47,26 +48,26 @@ def _longest(run: str, device: Device, cause: str | None) -> None:
     if frame.empty:
         st.caption("No gap.")
         return
-    frame = timeline.since_start(frame, timeline.recorded(run, device)[0])
+    frame = timeline.since_start(frame, timeline.recorded(view)[0])
     rows = tables.show(
         frame,
         "activity_timeline",
-        key=f"gaps-{run}-{device.label}-{cause}",
-        hidden=["end_ns", *(["step"] if frame["step"].isna().all() else [])],
+        key=f"gaps-{view.run}-{view.device.label if view.device else ''}-{cause}",
+        hidden=["end_ns", *(["step"] if frame["step"].nunique() == 1 else [])],
         labels={"start_ns": "at", "part": "cause", "op": "host op"},
+        bars=["dur_ns"],
         select="single-row",
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, "gaps")
-        tables.downloads(query, f"{run}-gaps", "gaps")
-    st.caption(f"The longest {len(frame)}. Tick one for its names in full, and to zoom to it.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        menu.show({"gaps": query}, "gaps")
+        st.caption(f"The longest {len(frame)}. Tick one for its names in full, and to zoom to it.")
     if not rows:
         return
     gap = frame.iloc[rows[0]]
     st.button(
         "Show it in the timeline",
         icon=":material/zoom_in:",
-        on_click=timeline.ZOOM.to,
+        on_click=zoom.TIME.to,
         args=(
             max(0, int(gap["start_ns"] - gap["dur_ns"] // 2)),
             int(gap["end_ns"] + gap["dur_ns"] // 2),

@@ -30,8 +30,7 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
     _path(wanted.module)
     table_key = f"modules-{pair.key}-{wanted}"
 
-    def down() -> None:
-        ticked = st.session_state[table_key]["selection"]["rows"]
+    def down(ticked: list[int]) -> None:
         path = below["path"].iloc[ticked[0]] if ticked else None
         if not formatting.missing(path):
             st.query_params[KEY] = str(path)

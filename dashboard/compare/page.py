@@ -1,16 +1,13 @@
 """Page Compare: what changed from one run, or group of runs, to the other, and why."""
 
-import streamlit as st
-
 from dashboard.compare import answer, compilations, medians, operators, picker, timeline, waterfall
 from dashboard.widgets import incomplete_runs, recompiled
+from dashboard.widgets.view import View
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Compare")
-    picker.question()
-    pair = picker.pick(st.session_state["runs"])
+    pair = picker.pick(view.runs)
     if pair is None:
         return
     incomplete_runs.warn(pair.all_runs)

@@ -9,7 +9,7 @@ import ingest
 from dashboard import data
 from dashboard.compare import run_groups
 from dashboard.query import Scalar, select
-from dashboard.widgets import formatting, run_picker
+from dashboard.widgets import formatting
 
 BASE, OTHER, RANK = "base", "other", "rank"
 SLOWEST = "the slowest of each"
@@ -177,8 +177,3 @@ def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
     common = [str(rank) for rank in sorted(set.intersection(*ranks))]
     chosen = st.selectbox("Rank", [SLOWEST, *common], key=RANK, bind="query-params", width=200)
     return None if chosen == SLOWEST else int(str(chosen))
-
-
-def question() -> None:
-    """The page's first line."""
-    run_picker.question("What changed from one run to the other, and why?", [])

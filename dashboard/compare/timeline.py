@@ -21,9 +21,9 @@ def show(pair: Pair) -> None:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
         return
     whole = max(step.length_ns for step in steps.values())
-    since, until = timeline.ZOOM.stretch(whole)
+    since, until = zoom.TIME.stretch(whole)
     described = zoom.described(since, until, whole)
-    timeline.ZOOM.controls(f"compare-{pair.key}", since, until, whole, described)
+    zoom.TIME.controls(f"compare-{pair.key}", since, until, whole, described)
     factor, unit = charts.duration_axis(until - since)
     ticked = detail.work_items_of(pair, st.query_params.get("row"))
     drawn = {}
@@ -53,7 +53,7 @@ def show(pair: Pair) -> None:
             parts,
             ticked.get(side, set()) if ticked else None,
             key=f"compared-{side}-{pair.key}-{step.start_ns}-{since}-{until}",
-            on_zoom=timeline.ZOOM.to,
+            on_zoom=zoom.TIME.to,
         )
     with st.container(horizontal=True):
         for side, (occupancy, work_items) in drawn.items():

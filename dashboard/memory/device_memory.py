@@ -126,7 +126,14 @@ def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
         return devices[0]
     places = {label: (device.rank, device.device) for label, device in options.items()}
     run_picker.choose_by_short_url("memory", places)
-    chosen = st.selectbox("Memory of", list(options), key="memory", bind="query-params", width=320)
+    chosen = st.selectbox(
+        "Memory of",
+        list(options),
+        key="memory",
+        bind="query-params",
+        width=260,
+        label_visibility="collapsed",
+    )
     return options.get(str(chosen), devices[0])
 
 

@@ -6,7 +6,8 @@ import streamlit as st
 
 from dashboard.memory import chosen_moment, comparison, curve, device_memory, errors, reports, state
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.widgets import formatting, incomplete_runs, recompiled, run_picker
+from dashboard.widgets import formatting
+from dashboard.widgets.view import View
 
 SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
 MOST_WARNINGS = 5
@@ -14,23 +15,18 @@ CAPTURE = """capture run --profile-activities CPU GPU MEM --out run_dir -- scrip
 ingest add run_dir/"""
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Memory")
-    picked: list[str] = st.session_state["runs"]
-    run_picker.question("What held the device's memory, and when?", picked)
-    if not picked:
-        run_picker.ask_for_runs()
-        return
-    incomplete_runs.warn(picked)
-    recompiled.warn(picked)
-    devices = device_memory.devices_of(picked)
+    runs = [view.run] if view.run else view.runs
+    devices = device_memory.devices_of(runs)
     if not devices:
-        _nothing(picked)
-    elif len(picked) > 1:
-        comparison.show(picked, devices)
+        _nothing(runs)
+    elif view.run is None:
+        comparison.show(runs, devices)
     else:
-        _run(device_memory.pick(devices))
+        with view.bar:
+            device = device_memory.pick(devices)
+        _run(device)
 
 
 def _run(device: MemoryDevice) -> None:

@@ -1,19 +1,20 @@
-"""What is behind a row of the ranking: kernels, shapes and calls."""
+"""What a row of the ranking consists of: kernels, shapes and calls."""
 
 import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, Scalar, select
-from dashboard.widgets import formatting, show_sql, tables
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets.step_picker import Steps
+from dashboard.widgets.view import View
 
 MOST_CALLS = 500
 SHOWN_NAME = 4_000
 
 
-def show(run: str, device: Device | None, level: str, name: str) -> None:
-    """The row that was ticked, of one device or of all."""
-    where: dict[str, Scalar] = {"run_id": run, **(device.where() if device else {})}
+def show(view: View, level: str, name: str) -> None:
+    """The row that was ticked, in the steps of the view."""
+    where = {**view.where(), **view.steps.where()}
     _heading(name)
     if name == "bubble":
         _bubble(where)
@@ -34,9 +35,10 @@ def _heading(name: str) -> None:
 def _bubble(where: dict[str, Scalar]) -> None:
     st.markdown("Time in which the device was idle, by its cause:")
     query = select(
-        "rank, device, cause, bubble_ns, percent, bubbles",
-        "bubble_causes",
+        f"cause, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS bubble_ns, count(*) AS bubbles",
+        "bubbles",
         where,
+        group_by="cause",
         order_by="bubble_ns DESC",
     )
     _table(query, "bubble_causes", "causes")
@@ -51,129 +53,106 @@ def _operator(where: dict[str, Scalar], level: str, name: str) -> None:
     where = {**where, "level": level, "name": name}
     kernels, shapes, calls = st.tabs(["Kernels", "Shapes", "Calls"])
     with kernels:
-        _table(
-            select(
-                "rank, device, kernel, class, device_ns, percent, calls, mean_ns, min_ns, max_ns",
-                "op_kernels",
-                where,
-                order_by="device_ns DESC, kernel",
-            ),
-            "op_kernels",
-            "kernels",
-        )
+        _of_activities("kernel", where, "kernels")
     without = "The trace holds no operator for these activities: their launch was not recorded."
     with shapes:
-        _table(
-            select(
-                "rank, device, input_dims, input_types, device_ns, percent, calls, mean_ns",
-                "op_shapes",
-                where,
-                order_by="device_ns DESC",
-            ),
-            "op_shapes",
-            "shapes",
-            without,
-        )
-    with calls:
-        _table(
-            select(
-                "rank, device, step, dur_ns, device_ns, activities, module, input_dims, "
-                "concrete_inputs, event_id",
-                "op_calls",
-                where,
-                order_by="device_ns DESC, start_ns",
-                limit=MOST_CALLS,
-            ),
+        query = select(
+            f"input_dims, input_types, {share_of('device_ns')}, "
+            "sum(device_ns)::BIGINT AS device_ns, count(*) AS calls, avg(device_ns) AS mean_ns",
             "op_calls",
-            "calls",
-            without,
+            where,
+            group_by="input_dims, input_types",
+            order_by="device_ns DESC, input_dims",
         )
+        _table(query, "op_shapes", "shapes", without)
+    with calls:
+        query = select(
+            "step, device_ns, dur_ns, activities, module, input_dims, concrete_inputs, event_id",
+            "op_calls",
+            where,
+            order_by="device_ns DESC, start_ns",
+            limit=MOST_CALLS,
+        )
+        _table(query, "op_calls", "calls", without)
 
 
 def _kernel(where: dict[str, Scalar], name: str) -> None:
     operators, shapes, calls = st.tabs(["Operators", "Launch shapes", "Calls"])
     with operators:
-        _table(
-            select(
-                "rank, device, name, device_ns, calls, mean_ns, min_ns, max_ns",
-                "op_kernels",
-                {**where, "level": "op", "kernel": name},
-                order_by="device_ns DESC, name",
-            ),
-            "op_kernels",
-            "operators",
-        )
+        _of_activities("name", {**where, "level": "op", "kernel": name}, "operators")
     with shapes:
-        _table(
-            select(
-                "rank, device, grid, block, registers, shared_bytes, bytes, device_ns, percent, "
-                "calls, mean_ns",
-                "kernel_shapes",
-                {**where, "name": name},
-                order_by="device_ns DESC",
-            ),
-            "kernel_shapes",
-            "launches",
-        )
-    with calls:
-        _table(
-            select(
-                "rank, device, stream, step, dur_ns, op, top_op, grid, block, bytes, event_id",
-                "kernels",
-                {**where, "name": name},
-                order_by="dur_ns DESC, start_ns",
-                limit=MOST_CALLS,
-            ),
+        shape = "grid, block, registers, shared_bytes, bytes"
+        query = select(
+            f"{shape}, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS device_ns, "
+            "count(*) AS calls, avg(dur_ns) AS mean_ns",
             "kernels",
-            "kernel-calls",
+            {**where, "name": name},
+            group_by=shape,
+            order_by="device_ns DESC, grid, block",
         )
+        _table(query, "kernel_shapes", "launches")
+    with calls:
+        query = select(
+            "step, dur_ns, stream, op, top_op, grid, block, bytes, event_id",
+            "kernels",
+            {**where, "name": name},
+            order_by="dur_ns DESC, start_ns",
+            limit=MOST_CALLS,
+        )
+        _table(query, "kernels", "kernel-calls")
 
 
-def show_host(run: str, rank: int, op: str) -> None:
+def _of_activities(column: str, where: dict[str, Scalar], key: str) -> None:
+    """Device time by one of an activity's names: the kernels of an operator, or the other way."""
+    query = select(
+        f"{column}, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS device_ns, count(*) AS calls, "
+        "avg(dur_ns) AS mean_ns, min(dur_ns) AS min_ns, max(dur_ns) AS max_ns",
+        "ranked_kernels",
+        where,
+        group_by=column,
+        order_by=f"device_ns DESC, {column}",
+    )
+    _table(query, "op_kernels", key)
+
+
+def share_of(column: str) -> str:
+    """An expression: a group's part of the sum over all groups, in percent."""
+    return f"100.0 * sum({column}) / nullif(sum(sum({column})) OVER (), 0) AS percent"
+
+
+def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
     """An operator of a run without a device."""
+    where = {"run_id": run, "rank": rank, "name": op, **steps.where()}
     _heading(op)
     shapes, calls = st.tabs(["Shapes", "Calls"])
     with shapes:
-        _table(
-            select(
-                "input_dims, input_types, self_ns, percent, total_ns, calls",
-                "host_op_shapes",
-                {"run_id": run, "rank": rank, "name": op},
-                order_by="self_ns DESC",
-            ),
-            "host_op_shapes",
-            "host-shapes",
-        )
-    with calls:
-        _table(
-            select(
-                "step, tid, self_ns, dur_ns, module, input_dims, concrete_inputs, event_id",
-                "ops",
-                {"run_id": run, "rank": rank, "name": op},
-                order_by="self_ns DESC, start_ns",
-                limit=MOST_CALLS,
-            ),
+        query = select(
+            f"input_dims, input_types, {share_of('self_ns')}, sum(self_ns)::BIGINT AS self_ns, "
+            "sum(dur_ns)::BIGINT AS total_ns, count(*) AS calls",
             "ops",
-            "host-calls",
+            {**where, "category": "cpu_op"},
+            group_by="input_dims, input_types",
+            order_by="self_ns DESC, input_dims",
         )
+        _table(query, "host_op_shapes", "host-shapes")
+    with calls:
+        query = select(
+            "step, self_ns, dur_ns, tid, module, input_dims, concrete_inputs, event_id",
+            "ops",
+            where,
+            order_by="self_ns DESC, start_ns",
+            limit=MOST_CALLS,
+        )
+        _table(query, "ops", "host-calls")
 
 
-def _table(query: Query, view: str, key: str, nothing: str = "Nothing was recorded.") -> None:
-    """A table without the columns that are the same, or empty, in all rows."""
+def _table(query: Query, view: str, name: str, nothing: str = "Nothing was recorded.") -> None:
     frame = data.rows(query)
     if frame.empty:
         st.caption(nothing)
         return
-    always = {"rank", "device"}
-    dull = [
-        column
-        for column in frame.columns
-        if (column in always and frame[column].nunique(dropna=False) == 1)
-        or frame[column].isna().all()
-    ]
-    tables.show(frame, view, key=f"detail-{key}", hidden=dull)
-    with st.container(horizontal=True):
-        show_sql.show(query, key)
-        tables.downloads(query, key, f"detail-{key}")
-    if len(frame) == MOST_CALLS:
-        st.caption(f"The {MOST_CALLS} longest.")
+    tables.show(frame, view, key=f"detail-{name}", bars=["percent"])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        menu.show({name: query}, name)
+        if len(frame) == MOST_CALLS:
+            st.caption(f"The {MOST_CALLS} longest.")

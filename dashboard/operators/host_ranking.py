@@ -1,54 +1,37 @@
 """Operators by the host's own time: for runs without a device."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.operators import detail
-from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, run_picker, show_sql, tables
+from dashboard.query import Query, Value, select
+from dashboard.widgets import charts, colours, menu, metrics, run_picker, step_parts, tables
+from dashboard.widgets.view import View
 
 MOST_ROWS = 2_000
-BARS = 20
-TOP = 3
+BARS = 10
 MOST_PROCESSES = len(colours.RUNS)
 RANKED = "of"  # in the address, beside the name that was ticked: its run and rank
 
 
-def show(picked: Sequence[str]) -> None:
-    """A chart and a table of all picked runs; ticking a row shows its shapes and calls."""
-    search = run_picker.search("filter by name")
-    query = select(
-        "run_id, rank, name, self_ns, total_ns, calls, percent",
-        "host_op_ranking",
-        {"run_id": picked},
-        containing=("name", search),
-        order_by="self_ns DESC, name",
-    )
-    frame = data.rows(query)
-    if frame.empty:
-        st.info("No operator fits.", icon=":material/search_off:")
-        return
-    processes = _processes(frame)
-    order = frame["run_id"].map(list(picked).index)
-    rows = sorted(zip(order, frame["rank"], processes, strict=True))
-    named = list(dict.fromkeys(process for *_, process in rows))
-    for process in named:
-        top = frame[processes == process].head(TOP)
-        line = formatting.top_line(zip(top["name"], top["self_ns"], top["percent"], strict=True))
-        st.markdown(f"**{formatting.literal(process)}**: {line}" if len(named) > 1 else line)
-    left, right = st.columns([2, 3], gap="medium")
+def show(runs: Sequence[str], view: View) -> None:
+    """A table of the runs, and beside it a chart; ticking a row shows its shapes and calls."""
+    steps = view.steps
+    if view.run:
+        metrics.of_view(view)
+    left, right = st.container(key="roomy-ranking").columns([3, 2], gap="medium")
     with left:
-        if len(named) == 1:
-            charts.host_bars(frame.head(BARS))
-        else:
-            _grouped(frame, processes, named[:MOST_PROCESSES])
-        if len(named) > MOST_PROCESSES:
-            st.caption(f"The first {MOST_PROCESSES} of {len(named)}; the table has all of them.")
-        show_sql.show(query, "chart")
-    with right:
+        search = run_picker.search("filter by name")
+        query = _query(runs, view, search)
+        frame = data.rows(query)
+        if frame.empty:
+            st.info("No operator fits.", icon=":material/search_off:")
+            return
         keys = [_key(*row) for row in frame[["name", "run_id", "rank"]].itertuples(index=False)]
         name, process = st.query_params.get("name"), st.query_params.get(RANKED)
         asked = [
@@ -56,24 +39,47 @@ def show(picked: Sequence[str]) -> None:
             for place, key in enumerate(keys[:MOST_ROWS])
             if key[0] == name and process in (None, key[1])
         ]
-        one = [column for column in ("run_id", "rank") if frame[column].nunique() == 1]
+        menu.heading("By operator", {"ranking": query}, "host-ranking")
         ticked = tables.show(
             frame.head(MOST_ROWS),
             "host_op_ranking",
-            key=f"host-{'-'.join(picked)}-{search}",
-            hidden=one,
+            key=f"host-{'-'.join(runs)}-{search}",
+            hidden=[column for column in ("run_id", "rank") if frame[column].nunique() == 1],
+            bars=["percent"],
             select="single-row",
             selected=asked[:1],
         )
-        with st.container(horizontal=True):
-            show_sql.show(query, "table")
-            tables.downloads(query, "host-ranking", "host")
+        st.caption("Shares are of the operators' own time on the host.")
     name, process = keys[ticked[0]] if ticked else (None, None)
     run_picker.remember("name", name)
     run_picker.remember(RANKED, process)
-    if ticked:
-        row = frame.iloc[ticked[0]]
-        detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["name"]))
+    with right:
+        if ticked:
+            row = frame.iloc[ticked[0]]
+            detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["name"]), steps)
+        elif view.run:
+            step_parts.show(view)
+            st.caption("Tick a row to see its shapes and calls here.")
+        else:
+            _grouped(frame, runs)
+
+
+def _query(runs: Sequence[str], view: View, search: str) -> Query:
+    """The ranking of one run's steps, or of several whole runs."""
+    options: Any = {"containing": ("name", search), "order_by": "self_ns DESC, name"}
+    columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
+    if view.run is None or view.device is None or view.steps.is_whole:
+        where: dict[str, Value] = {"run_id": runs}
+        if view.device:
+            where["rank"] = view.device.rank
+        return select(columns, "host_op_ranking", where, **options)
+    return select(
+        columns.replace("run_id", f"{ingest.literal(view.run)} AS run_id"),
+        "host_ranking_of_steps",
+        {"rank": view.device.rank},
+        arguments=(view.run, *view.steps.bounds),
+        **options,
+    )
 
 
 def _key(name: str, run: str, rank: int) -> tuple[str, str]:
@@ -90,8 +96,13 @@ def _processes(frame: pd.DataFrame) -> pd.Series:
     return ranks if runs.nunique() == 1 else runs + " " + ranks
 
 
-def _grouped(frame: pd.DataFrame, processes: pd.Series, shown: list[str]) -> None:
+def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
     """Bars of the same operators in several processes, each of its own colour."""
+    processes = _processes(frame)
+    order = frame["run_id"].map(list(runs).index)
+    rows = sorted(zip(order, frame["rank"], processes, strict=True))
+    named = list(dict.fromkeys(process for *_, process in rows))
+    shown = named[:MOST_PROCESSES]
     bars = pd.DataFrame(
         {
             "name": frame["name"],
@@ -100,6 +111,8 @@ def _grouped(frame: pd.DataFrame, processes: pd.Series, shown: list[str]) -> Non
             "calls": frame["calls"],
         }
     )
-    first = list(dict.fromkeys(frame["name"]))[: BARS // 2]
+    first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
     charts.grouped_bars(bars, shown, "host self time")
+    if len(named) > MOST_PROCESSES:
+        st.caption(f"The first {MOST_PROCESSES} of {len(named)}; the table has all of them.")

@@ -1,8 +1,7 @@
-"""Page Operators: where the device's time went, by operator or kernel."""
+"""Page Operators: which operators and kernels take the time of a device, or of a host."""
 
-from collections.abc import Sequence
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 import ingest
@@ -10,16 +9,15 @@ from dashboard import data
 from dashboard.operators import detail, host_ranking, side_by_side
 from dashboard.query import Query, select
 from dashboard.widgets import (
-    charts,
     formatting,
     incomplete_runs,
+    menu,
     metrics,
-    recompiled,
     run_picker,
-    show_sql,
+    step_parts,
     tables,
 )
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets.view import View
 
 LEVELS = {
     "op": "outermost operator around the launch",
@@ -27,44 +25,21 @@ LEVELS = {
     "kernel": "name of the kernel",
 }
 MOST_ROWS = 2_000
-BARS = 20
-TOP = 3
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Operators")
-    picked: list[str] = st.session_state["runs"]
-    if not picked:
-        run_picker.question("Where did the device's time go?", picked)
-        run_picker.ask_for_runs()
-        return
-    devices = run_picker.devices_of(picked)
-    if not devices:
-        run_picker.question("Where did the host's time go?", picked)
-        incomplete_runs.warn(picked)
-        recompiled.warn(picked)
-        incomplete_runs.stop_without_trace(picked)
+    runs = [view.run] if view.run else view.runs
+    query = select("run_id", "device_totals", {"run_id": runs}, limit=1)
+    if data.rows(query).empty:
+        incomplete_runs.stop_without_trace(runs)
         st.info(
-            f"{incomplete_runs.no_device(picked)} Operators are ranked by the host's own time.",
+            f"{incomplete_runs.no_device(runs)} Operators are ranked by the host's own time.",
             icon=":material/memory:",
         )
-        host_ranking.show(picked)
+        host_ranking.show(runs, view)
         return
-    run_picker.question("Where did the device's time go?", picked)
-    incomplete_runs.warn(picked)
-    recompiled.warn(picked)
-    level, device, search = _controls(devices if len(picked) == 1 else [])
-    if len(picked) > 1:
-        side_by_side.page(picked, level, search)
-        return
-    _metrics(picked[0], device, level)
-    _ranking(picked[0], device, level, search)
-
-
-def _controls(devices: Sequence[Device]) -> tuple[str, Device | None, str]:
-    places = st.columns([3, 2, 3] if len(devices) > 1 else [2, 3], vertical_alignment="bottom")
-    with places[0]:
+    with view.bar:
         level = st.segmented_control(
             "Rank by",
             list(LEVELS),
@@ -72,98 +47,74 @@ def _controls(devices: Sequence[Device]) -> tuple[str, Device | None, str]:
             required=True,
             key="level",
             bind="query-params",
+            label_visibility="collapsed",
             help="  \n".join(f"**{level}**: {meaning}" for level, meaning in LEVELS.items()),
         )
-    with places[1] if len(devices) > 1 else places[0]:
-        device = run_picker.pick_device(devices, with_all=True) if devices else None
-    with places[-1]:
-        search = run_picker.search("filter by name")
-    return str(level), device, search
+    if view.run is None:
+        side_by_side.page(runs, str(level))
+    else:
+        _ranking(view, str(level))
 
 
-def ranking_query(run: str, device: Device | None, level: str, search: str) -> Query:
-    """The ranking of a run at a level: of one device, or of all taken together."""
-    where = {"run_id": run, "level": level}
+def ranking_query(view: View, level: str, search: str) -> Query:
+    """The ranking of the steps at a level."""
+    columns = "name, percent, device_ns, calls"
+    options: Any = {"containing": ("name", search), "order_by": "device_ns DESC, name"}
+    if view.steps.is_whole:
+        return select(columns, "ranking", {**view.where(), "level": level}, **options)
     return select(
-        "name, device_ns, calls, percent",
-        "ranking" if device else "ranking_over_all",
-        {**where, **device.where()} if device else where,
-        containing=("name", search),
-        order_by="device_ns DESC, name",
+        columns,
+        "ranking_of_steps",
+        {**view.of_device(), "level": level},
+        arguments=(view.run, *view.steps.bounds),
+        **options,
     )
 
 
-def _metrics(run: str, device: Device | None, level: str) -> None:
-    """Totals, and the first three of the ranking whatever is searched for."""
-    totals = (
-        select("*", "device_totals", {"run_id": run, **device.where()})
-        if device
-        else select("*", "run_overview", {"run_id": run})
-    )
-    (total,) = data.rows(totals).itertuples()
-    ranking = data.rows(ranking_query(run, device, level, ""))
-    top = ranking[ranking["name"] != "bubble"].head(TOP)
-    with st.container(horizontal=True):
-        metrics.times(total, devices=1 if device else total.devices)
-        st.metric("Device activities", formatting.count(total.activities))
-    names = zip(top["name"], top["device_ns"], top["percent"], strict=True)
-    st.markdown(formatting.top_line(names))
-    if (top["percent"] > 100).any():
-        st.caption("Activities overlap on this device, so that their shares add up to over 100%.")
-    if (top["name"] == ingest.names.NO_OP).any():
-        st.caption(
-            f"**{ingest.names.NO_OP}**: the trace links no operator to these; rank by kernel to "
-            "see them."
-        )
-
-
-def _ranking(run: str, device: Device | None, level: str, search: str) -> None:
-    query = ranking_query(run, device, level, search)
-    frame = data.rows(query)
-    if frame.empty:
-        st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
-        return
-    left, right = st.columns([2, 3], gap="medium")
+def _ranking(view: View, level: str) -> None:
+    metrics.of_view(view)
+    left, right = st.container(key="roomy-ranking").columns([3, 2], gap="medium")
     with left:
-        bars = select(
-            "name, class, device_ns, calls",
-            "class_ranking" if device else "class_ranking_over_all",
-            {"run_id": run, "level": level, **(device.where() if device else {})},
-            containing=("name", search),
-            order_by="name_ns DESC, name, class",
-            limit=4 * BARS,
+        search = run_picker.search("filter by name")
+        query = ranking_query(view, level, search)
+        frame = data.rows(query)
+        if frame.empty:
+            st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
+            return
+        names = list(frame["name"])
+        asked = st.query_params.get("name")
+        of = "the device's span" if view.steps.is_whole else f"the time of {view.steps.label}"
+        menu.heading(f"By {LEVELS[level].partition(' around')[0]}", {"ranking": query}, "ranking")
+        rows = tables.show(
+            frame.head(MOST_ROWS),
+            "ranking",
+            key=f"ranking-{view.run}-{level}-{search}",
+            labels={"name": "kernel" if level == "kernel" else "operator"},
+            bars=["percent"],
+            select="single-row",
+            selected=[names.index(asked)] if asked in names[:MOST_ROWS] else [],
         )
-        charts.ranking_bars(data.rows(bars), BARS)
-        show_sql.show(bars, "chart")
-    with right:
-        chosen = _table(frame.head(MOST_ROWS), run, device, level, search)
-        with st.container(horizontal=True):
-            show_sql.show(query, "table")
-            tables.downloads(query, f"{run}-{level}-ranking", "ranking")
-        if len(frame) > MOST_ROWS:
-            st.caption(
-                f"The first {MOST_ROWS:,} of {len(frame):,}; downloads and SQL have all of them."
-            )
-        if chosen is None:
-            st.caption("Tick a row to see its kernels, shapes and calls.")
-    if chosen is not None:
-        detail.show(run, device, level, chosen)
-
-
-def _table(
-    frame: pd.DataFrame, run: str, device: Device | None, level: str, search: str
-) -> str | None:
-    """The ranking; the name ticked, which the URL carries too."""
-    names = list(frame["name"])
-    asked = st.query_params.get("name")
-    rows = tables.show(
-        frame,
-        "ranking",
-        key=f"ranking-{run}-{level}-{device.label if device else ''}-{search}",
-        labels={"name": "kernel" if level == "kernel" else "operator"},
-        select="single-row",
-        selected=[names.index(asked)] if asked in names else [],
-    )
+        _notes(len(frame), set(names), float(frame["percent"].max()), of)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("name", chosen)
-    return chosen
+    with right:
+        if chosen is not None:
+            detail.show(view, level, chosen)
+        else:
+            step_parts.show(view)
+            st.caption("Tick a row to see its kernels, shapes and calls here.")
+
+
+def _notes(rows: int, names: set[str], most: float, of: str) -> None:
+    """What to know about the figures of the table."""
+    said = [f"Shares are of {of}."]
+    if rows > MOST_ROWS:
+        said.append(f"The first {MOST_ROWS:,} of {rows:,}; the menu has all of them.")
+    if most > 100:
+        said.append("Activities overlap on this device, so that shares add up to over 100%.")
+    if ingest.names.NO_OP in names:
+        no_op = formatting.literal(ingest.names.NO_OP)
+        said.append(
+            f"**{no_op}**: the trace links no operator to these; rank by kernel to see them."
+        )
+    st.caption(" ".join(said))

@@ -7,20 +7,20 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import charts, colours, compare_link, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, compare_link, formatting, menu, run_picker, tables
 
 MOST_RUNS = len(colours.RUNS)
 MOST_ROWS = 2_000
-RUN_PIXELS = 180
 BARS = 10
 
 
-def page(picked: Sequence[str], level: str, search: str) -> None:
+def page(picked: Sequence[str], level: str) -> None:
     """A column for each run; names in the order of the time they took in any of them."""
     runs = list(picked[:MOST_RUNS])
     if len(picked) > MOST_RUNS:
         st.warning(f"The first {MOST_RUNS} of {len(picked)} runs are compared.")
     _metrics(runs)
+    search = run_picker.search("filter by name")
     if len(runs) == 2:
         compare_link.show_by_age(runs, "What changed from one to the other, and why")
     query = select(
@@ -36,11 +36,19 @@ def page(picked: Sequence[str], level: str, search: str) -> None:
         return
     first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = frame[frame["name"].isin(first)].rename(columns={"device_ns": "ns"})
-    charts.grouped_bars(bars, runs, "device time")
-    _table(side_by_side(frame, runs).head(MOST_ROWS), runs)
-    with st.container(horizontal=True):
-        show_sql.show(query)
-        tables.downloads(query, f"{level}-ranking-of-{len(runs)}-runs", "compare")
+    left, right = st.container(key="roomy-sides").columns([3, 2], gap="medium")
+    with left:
+        name = f"{level}-ranking-of-{len(runs)}-runs"
+        menu.heading("Device time, side by side", {"ranking": query}, name)
+        wide = side_by_side(frame, runs).head(MOST_ROWS)
+        tables.show(
+            wide.rename(columns={run: f"{run}_ns" for run in runs}),
+            "ranking_over_all",
+            key="side-by-side",
+            labels={f"{run}_ns": run for run in runs},
+        )
+    with right:
+        charts.grouped_bars(bars, runs, "device time")
 
 
 def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
@@ -58,31 +66,10 @@ def _metrics(runs: Sequence[str]) -> None:
         order_by="run_id",
     )
     frame = data.rows(query)
-    tables.show(frame, "run_overview", key="compared", labels={"run_id": "run"})
-    show_sql.show(query, "runs")
+    menu.heading("The runs", {"runs": query}, "runs")
+    tables.show(
+        frame, "run_overview", key="compared", labels={"run_id": "run"}, bars=["bubble_percent"]
+    )
     without = [formatting.literal(run) for run in frame["run_id"][frame["activities"] == 0]]
     if without:
         st.caption(f"Without device activity, and so without device time: {', '.join(without)}.")
-
-
-def _table(wide: pd.DataFrame, runs: Sequence[str]) -> None:
-    config = {"name": st.column_config.Column("name", width=tables.NAME_PIXELS, pinned=True)}
-    for run in runs:
-        config[run] = st.column_config.Column(
-            formatting.clipped(run, 40),
-            help=f"Device time in {formatting.literal(run)}",
-            alignment="right",
-            width=RUN_PIXELS,
-        )
-    styled = tables.clipped(wide).style.format(
-        {"name": formatting.short_name, **dict.fromkeys(runs, formatting.duration)},
-        na_rep=formatting.NONE,
-    )
-    st.dataframe(
-        styled,
-        hide_index=True,
-        column_config=config,
-        height=tables.height(len(wide)),
-        key="side-by-side",
-        placeholder=formatting.NONE,
-    )

@@ -1,4 +1,4 @@
-"""What a run is: its model, device, versions and configuration, in a line of labels."""
+"""How a run was made: its versions, configuration and tags, in a line of labels."""
 
 import json
 from collections.abc import Iterator
@@ -27,14 +27,15 @@ LONGEST = 60
 def show(run: str) -> None:
     """The line of the run, and its note."""
     (row,) = data.rows(select("*", "runs", {"run_id": run})).itertuples()
-    st.markdown(" ".join(f":gray-badge[{formatting.literal(fact)}]" for fact in _facts(row)))
+    if facts := list(_facts(row)):
+        st.markdown(" ".join(f":gray-badge[{formatting.literal(fact)}]" for fact in facts))
     if not formatting.missing(row.note):
         st.caption(formatting.literal(row.note))
 
 
 def _facts(row: Any) -> Iterator[str]:
     said = json.loads(row.run_json) if not formatting.missing(row.run_json) else {}
-    known = [row.model, row.mode, row.device_name]
+    known = []
     if not formatting.missing(row.framework_version):
         name = "torch" if row.framework == "pytorch" else row.framework
         known.append(f"{name} {row.framework_version}")
@@ -45,8 +46,6 @@ def _facts(row: Any) -> Iterator[str]:
     ]
     if not formatting.missing(row.world_size) and row.world_size > 1:
         known.append(f"{row.world_size:,} ranks")
-    when = row.ingested_at if formatting.missing(row.started_at) else row.started_at
-    known.append(formatting.moment(when))
     known += [f"{key}={value}" for key, value in (row.tags or {}).items()]
     for fact in known:
         if not formatting.missing(fact):

@@ -5,81 +5,50 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
-from dashboard.overview import facts, parts, top
+from dashboard.overview import facts, top
 from dashboard.query import select
 from dashboard.widgets import (
     formatting,
     incomplete_runs,
     median_step,
     metrics,
-    recompiled,
-    run_picker,
-    show_sql,
+    step_parts,
     step_picker,
 )
 from dashboard.widgets.run_picker import Device
-from dashboard.widgets.step_picker import Steps
+from dashboard.widgets.view import View
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    picked: list[str] = st.session_state["runs"]
-    if not picked:
-        st.title("Overview")
-        run_picker.question("What does a step take, and what for?", picked)
-        run_picker.ask_for_runs()
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        run = picked[0]
-        st.markdown(f"#### {'Overview' if len(picked) > 1 else formatting.literal(run)}")
-        if len(picked) > 1:
-            run = str(st.selectbox("Run", picked, key="of", bind="query-params", width=420))
-        devices = run_picker.measured_devices(run)
-        device = run_picker.pick_device(devices, with_all=False) if devices else None
-        measured = _measured(run, device) if device else None
-        steps = step_picker.pick(device, measured) if device else step_picker.WHOLE
+    run = str(view.run)
     facts.show(run)
-    incomplete_runs.warn([run])
-    recompiled.warn([run])
-    if device is None or measured is None:
+    if view.device is None:
         _without_activity(run)
         return
-    _metrics(measured)
-    _details(run, device, steps, on_device=measured.measure == "device")
+    _metrics(view.measured)
+    _details(view, view.device)
 
 
-def _details(run: str, device: Device, steps: Steps, on_device: bool) -> None:
-    """The steps, what their time goes into, and what to do about it; each with its SQL."""
+def _details(view: View, device: Device) -> None:
+    """The steps, what their time goes into, and what to do about it."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown("**Steps**")
-        drawn = step_picker.bars(run, device)
-        if drawn is None:
-            st.caption("No steps were found: the whole recording counts as one.")
+        step_picker.bars(str(view.run), device, view.steps, is_tall=True)
     with right:
-        st.markdown(f"**Where the time goes** · {steps.label}")
-        split = parts.show(run, device, steps)
-    columns = st.columns(3 if on_device else 2, gap="medium")
-    shown = {"split": split} if drawn is None else {"steps": drawn, "split": split}
-    if on_device:
-        with columns[0]:
-            shown["kernels"] = top.kernels(run, device, steps)
-        with columns[1]:
-            shown["operators"] = top.operators(run, device, steps)
+        step_parts.show(view)
+    if view.is_host:
+        operators, advice = st.columns(2, gap="medium")
+        with operators:
+            top.host_operators(view)
     else:
-        with columns[0]:
-            shown["operators"] = top.host_operators(run, device, steps)
-    with columns[-1]:
-        shown["advice"] = top.advice(run, device)
-    with st.container(horizontal=True):
-        for what, query in shown.items():
-            show_sql.show(query, what)
-
-
-def _measured(run: str, device: Device) -> Any:
-    """The row of `run_metrics` of a device."""
-    (row,) = data.rows(select("*", "run_metrics", {"run_id": run, **device.where()})).itertuples()
-    return row
+        kernels, operators, advice = st.columns(3, gap="medium")
+        with kernels:
+            top.of_device(view, "kernel", "Kernels")
+        with operators:
+            top.of_device(view, "op", "Operators")
+    with advice:
+        top.advice(view, device)
 
 
 def _without_activity(run: str) -> None:

@@ -1,55 +1,56 @@
 """What takes most of some steps: the first kernels, operators and pieces of advice."""
 
-import pandas as pd
 import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.widgets import advice_kinds, colours, formatting, short_table
+from dashboard.widgets import advice_kinds, formatting, menu, tables
 from dashboard.widgets.run_picker import Device
-from dashboard.widgets.step_picker import Steps
+from dashboard.widgets.view import View
 
 MOST = 5
 MOST_ADVICE = 2
 
 
-def kernels(run: str, device: Device, steps: Steps) -> Query:
-    """The first kernels by device time."""
-    return _of_device("kernel", "Kernels", run, device, steps)
+def of_device(view: View, level: str, title: str) -> None:
+    """The first kernels, or operators by the device time of what they launched."""
+    query = select(
+        "name, device_ns, calls",
+        "ranking_of_steps",
+        {"level": level, "name <>": "bubble", **view.of_device()},
+        arguments=(view.run, *view.steps.bounds),
+        order_by="device_ns DESC, name",
+        limit=MOST,
+    )
+    _table(title, query, "ranking", "device_ns")
 
 
-def operators(run: str, device: Device, steps: Steps) -> Query:
-    """The first operators by the device time of what they launched."""
-    return _of_device("op", "Operators", run, device, steps)
-
-
-def host_operators(run: str, device: Device, steps: Steps) -> Query:
+def host_operators(view: View) -> None:
     """The first operators by their own time on the host."""
     query = select(
         "name, self_ns, calls",
         "host_ranking_of_steps",
-        {"rank": device.rank},
-        arguments=(run, *steps.bounds),
+        {"rank": view.device.rank if view.device else None},
+        arguments=(view.run, *view.steps.bounds),
         order_by="self_ns DESC, name",
         limit=MOST,
     )
-    _table("Operators", data.rows(query), "self_ns")
-    return query
+    _table("Operators", query, "host_op_ranking", "self_ns")
 
 
-def advice(run: str, device: Device) -> Query:
+def advice(view: View, device: Device) -> None:
     """The best pieces of advice, each with the most that it can save."""
     query = select(
         "kind, bound_ns, percent, finding, remedy",
         "advice",
-        {"run_id": run, **device.where()},
+        view.where(),
         order_by=advice_kinds.ORDER,
         limit=MOST_ADVICE,
     )
-    st.markdown("**Advice**")
+    menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
     for piece in frame.itertuples():
-        title = advice_kinds.title(piece.kind, device.device is None)
+        title = advice_kinds.title(piece.kind, device.is_host)
         st.markdown(
             f"**{formatting.duration(piece.bound_ns)}** ({formatting.percent(piece.percent)}) at "
             f"most: {title}  \n:small[{formatting.literal(piece.finding)}]"
@@ -61,22 +62,8 @@ def advice(run: str, device: Device) -> Query:
         label="All that was looked at",
         icon=":material/lightbulb:",
     )
-    return query
 
 
-def _of_device(level: str, title: str, run: str, device: Device, steps: Steps) -> Query:
-    query = select(
-        "name, device_ns, calls",
-        "ranking_of_steps",
-        {"level": level, "name <>": "bubble", **device.where()},
-        arguments=(run, *steps.bounds),
-        order_by="device_ns DESC, name",
-        limit=MOST,
-    )
-    _table(title, data.rows(query), "device_ns")
-    return query
-
-
-def _table(title: str, frame: pd.DataFrame, time: str) -> None:
-    st.markdown(f"**{title}**")
-    short_table.show(list(frame["name"]), list(frame[time]), list(frame["calls"]), colours.HOST)
+def _table(title: str, query: Query, of: str, time: str) -> None:
+    menu.heading(title, {title.lower(): query}, title.lower())
+    tables.show(data.rows(query), of, key=f"top-{title}", bars=[time])

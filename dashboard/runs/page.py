@@ -19,6 +19,7 @@ from dashboard.widgets import (
     show_sql,
     tables,
 )
+from dashboard.widgets.view import View
 
 COLUMNS = (
     "run_id, name, model, mode, device_name, tags, ranks, devices, span_ns, busy_ns, "
@@ -29,11 +30,9 @@ TABLE_KEY = "runs_table"
 COMPLETE = "Those that took time: the rows of table events. Files, below, counts the others too."
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Runs")
-    st.caption("Which runs are in the store, and what is each of them like?")
-    picked: list[str] = st.session_state["runs"]
+    picked: list[str] = view.runs
     _metrics(picked)
     search, tag = _filters()
     query = _query(search, tag)
@@ -120,13 +119,11 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
     """The runs; ticking one picks it in the sidebar, and the other way round."""
     shown = list(frame["run_id"])
 
-    def pick() -> None:
-        ticked = [shown[row] for row in st.session_state[TABLE_KEY]["selection"]["rows"]]
+    def pick(rows: list[int]) -> None:
+        ticked = [shown[row] for row in rows]
         elsewhere = [run for run in st.session_state[run_picker.RUN_KEY] if run not in shown]
         st.session_state[run_picker.RUN_KEY] = elsewhere + ticked
 
-    rows = [row for row, run in enumerate(shown) if run in picked]
-    st.session_state[TABLE_KEY] = {"selection": {"rows": rows, "columns": [], "cells": []}}
     frame = frame.assign(
         tags=[[f"{k}={v}" for k, v in (tags or {}).items()] for tags in frame.tags]
     )
@@ -135,6 +132,7 @@ def _table(frame: pd.DataFrame, picked: Sequence[str]) -> None:
         "run_overview",
         key=TABLE_KEY,
         select="multi-row",
+        selected=[row for row, run in enumerate(shown) if run in picked],
         on_select=pick,
         hidden=_without_news(frame),
         labels={"run_id": "run", "ingested_at": "added", "events": "complete events"},

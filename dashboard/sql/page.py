@@ -9,6 +9,7 @@ import ingest
 from dashboard import data
 from dashboard.sql import results, schema
 from dashboard.widgets import formatting
+from dashboard.widgets.view import View
 
 EXAMPLES = {
     "Runs with the most idle time": """\
@@ -61,9 +62,8 @@ class Answer:
     error: str = ""
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("SQL")
     console = data.console()
     st.caption(
         f"Ask the store anything. Read-only; a query may take {console.seconds:g} s and return "

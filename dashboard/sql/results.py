@@ -13,6 +13,7 @@ SHOWN_COLUMNS = 200
 SHOWN_CHARACTERS = 4_000_000  # of all cells together; downloads have all of them
 LONGEST_CELL = 1_000
 LONGEST_HEADING = 60
+TALL, TALL_PIXELS = 14, 526  # a result of more rows scrolls
 EXACT = 2**53  # integers beyond it lose digits in a browser
 DIGIT_PIXELS = 8
 MARGIN_PIXELS = 24
@@ -47,7 +48,7 @@ def show(result: ingest.Result, shown: pd.DataFrame) -> None:
         hide_index=True,
         key="result",
         placeholder="NULL",
-        height=tables.height(count),
+        height=TALL_PIXELS if count > TALL else "auto",
         column_config={
             column: _column(column, shown[column], column in result.numeric_columns)
             for column in shown.columns

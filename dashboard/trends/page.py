@@ -11,6 +11,7 @@ from dashboard.query import select
 from dashboard.trends import chart, run_detail
 from dashboard.trends.chart import label, written
 from dashboard.widgets import formatting, median_step, run_picker, show_sql, tables
+from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]
 MOST_METRICS = 6
@@ -19,10 +20,8 @@ AT = "at"  # in the address: the run whose point was clicked
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
 
 
-def page() -> None:
+def page(view: View) -> None:
     """The page."""
-    st.title("Trends")
-    st.caption("How did the metrics change over time, and at which run?")
     where = _filters()
     metrics = _pick_metrics()
     if not metrics:
@@ -225,8 +224,8 @@ def _changes(changes: pd.DataFrame) -> None:
     )
     runs = list(changes["run_id"])
 
-    def open_run() -> None:
-        if rows := st.session_state["changes"]["selection"]["rows"]:
+    def open_run(rows: list[int]) -> None:
+        if rows:
             run_picker.remember(AT, runs[rows[0]])
 
     tables.show(

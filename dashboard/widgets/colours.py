@@ -1,7 +1,8 @@
 """One colour for each meaning, on every page, in light and dark.
 
-Chosen by search so that any two differ (CIE76 ≥ 18) for normal sight, protanopia, deuteranopia
-and tritanopia, and each shows on white and on Streamlit's dark background.
+Work is deep, and idle time pale: half of it is the page's background. Chosen by search so that
+parts can be told apart with usual sight, protanopia, deuteranopia and tritanopia on both themes,
+which a test checks. Red is for what became worse.
 """
 
 from functools import cache
@@ -10,10 +11,10 @@ import ingest
 
 # Parts of a step by their order in `ingest.parts`: busy time, and causes of idle time. The last two
 # of each are spare.
-BUSY = ("#2A5CD6", "#EB8511", "#4B9958", "#909CFD", "#7504FA", "#0F004B", "#005A3C")
+BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
 IDLE = (
-    *("#BB340B", "#E7C26F", "#A15DB9", "#61CCF2", "#C6C6C6", "#6B5478", "#868686"),
-    *("#690078", "#B4FF00"),
+    *("#C3228380", "#ECB69380", "#9980FF80", "#17821780", "#8AE60080", "#5C009980", "#2E00E680"),
+    *("#86868680", "#82421780"),
 )
 GREY = "#9A9A9A"
 
@@ -38,17 +39,17 @@ CHANGES = {
 }
 
 HOST = "#2A5CD6"  # host time, where there is no device
-RUNS = ("#2A5CD6", "#EB8511", "#4B9958", "#BB340B", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
+RUNS = ("#2A5CD6", "#EB8511", "#2F8F46", "#824217", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
 
 # Owners of memory, by size at the peak; unknown ones, and all others together, in greys.
-OWNERS = ("#2A5CD6", "#EB8511", "#4B9958", "#A15DB9", "#61CCF2", "#BB340B", "#E7C26F", "#6B5478")
+OWNERS = ("#2A5CD6", "#EB8511", "#2F8F46", "#A15DB9", "#61CCF2", "#824217", "#E7C26F", "#6B5478")
 UNKNOWN_OWNERS = ("#9A9A9A", "#66707C")
 OTHERS = "#C6C6C6"
 ALARM = "#E0482E"
 STATES = {
     "allocated": "#2A5CD6",
-    "pending": "#E7C26F",
-    "stranded": "#BB340B",
+    "pending": "#9980FF",
+    "stranded": "#EB8511",
     "free": "#C6C6C6",
 }
 

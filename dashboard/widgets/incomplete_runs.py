@@ -57,6 +57,12 @@ def stop_without_trace(runs: Sequence[str]) -> None:
         st.stop()
 
 
+def no_activity(run: str) -> None:
+    """Says so on a page about time, for a run without an operator or a kernel."""
+    stop_without_trace([run])
+    st.info("No activity was recorded in this run.", icon=":material/search_off:")
+
+
 def _damaged(runs: Sequence[str]) -> pd.DataFrame:
     return data.rows(
         select(

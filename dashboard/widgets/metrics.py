@@ -4,7 +4,39 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard import data
+from dashboard.query import select
 from dashboard.widgets import formatting
+from dashboard.widgets.view import View
+
+
+def of_view(view: View) -> None:
+    """Wall, busy and idle time of the steps; of a whole recording the device's span instead."""
+    if view.steps.is_whole and not view.is_host:
+        (total,) = data.rows(select("*", "device_totals", view.where())).itertuples()
+        with st.container(horizontal=True):
+            times(total)
+            st.metric("Device activities", formatting.count(total.activities))
+        return
+    sums = select(
+        "sum(wall_ns)::BIGINT AS wall_ns, sum(busy_ns)::BIGINT AS busy_ns, "
+        "sum(idle_ns)::BIGINT AS idle_ns, sum(bubbles)::BIGINT AS bubbles, "
+        "sum(activities)::BIGINT AS activities",
+        "step_metrics",
+        {**view.where(), **view.steps.where()},
+    )
+    (row,) = data.rows(sums).itertuples()
+
+    def share(ns: float) -> str:
+        return f"{formatting.percent(100 * ns / row.wall_ns)} of it" if row.wall_ns else ""
+
+    with st.container(horizontal=True):
+        st.metric("Wall time", formatting.duration(row.wall_ns))
+        with_share("Host busy" if view.is_host else "Device busy", row.busy_ns, share(row.busy_ns))
+        with_share("Idle", row.idle_ns, share(row.idle_ns))
+        what = "Operators" if view.is_host else "Device activities"
+        st.metric(what, formatting.count(row.activities))
+        st.metric("Gaps", formatting.count(row.bubbles))
 
 
 def times(row: Any, devices: int = 1) -> None:
@@ -12,7 +44,7 @@ def times(row: Any, devices: int = 1) -> None:
     mean = "" if devices == 1 else f" (mean of {devices} devices)"
     st.metric(f"Span{mean}", formatting.duration(row.span_ns))
     st.metric(f"Busy{mean}", formatting.duration(row.busy_ns))
-    with_share(f"Bubble{mean}", row.bubble_ns, formatting.percent(row.bubble_percent))
+    with_share(f"Idle{mean}", row.bubble_ns, formatting.percent(row.bubble_percent))
 
 
 def with_share(label: str, ns: float, share: str) -> None:

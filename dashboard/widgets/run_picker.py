@@ -7,25 +7,27 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Query, Scalar, select
+from dashboard.query import Scalar, select
 from dashboard.widgets import formatting
 
 RUN_KEY = "run"
-ALL_DEVICES = "all devices"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
 LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device of a rank."""
+    """A device of a rank, or in a run without devices its host."""
 
     rank: int
     device: int | None
+    is_host: bool = False
 
     @property
     def label(self) -> str:
         """As in the picker and in the URL."""
+        if self.is_host:
+            return f"rank {self.rank} host"
         return f"rank {self.rank} device {'?' if self.device is None else self.device}"
 
     def where(self) -> dict[str, Scalar]:
@@ -59,7 +61,12 @@ def pick_runs(run_ids: Sequence[str]) -> list[str]:
 def search(placeholder: str, key: str = "q") -> str:
     """A box for text to look for; the URL carries it under `key`."""
     text = st.text_input(
-        "Search", key=key, bind="query-params", placeholder=placeholder, icon=":material/search:"
+        "Search",
+        key=key,
+        bind="query-params",
+        placeholder=placeholder,
+        icon=":material/search:",
+        label_visibility="collapsed",
     )
     return text or ""
 
@@ -85,13 +92,6 @@ def say_unknown() -> None:
         )
 
 
-def question(text: str, runs: Sequence[str]) -> None:
-    """What the page answers, and of which runs."""
-    names = ", ".join(f"**{formatting.literal(run)}**" for run in runs[:3])
-    more = f" and {len(runs) - 3:,} more" if len(runs) > 3 else ""
-    st.caption(f"{text}  \n{names}{more}" if runs else text)
-
-
 def ask_for_runs() -> None:
     """What to say on a page that needs a run and has none."""
     st.info(
@@ -103,22 +103,18 @@ def ask_for_runs() -> None:
 def measured_devices(run: str) -> list[Device]:
     """The devices that a run's metrics are of, or the hosts in a run without; slowest first."""
     query = select(
-        "rank, device", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device"
+        "rank, device, measure",
+        "run_metrics",
+        {"run_id": run},
+        order_by="is_slowest DESC, rank, device",
     )
-    return _devices(query)
-
-
-def devices_of(runs: Sequence[str]) -> list[Device]:
-    """The devices of the runs, by rank and number."""
-    return _devices(
-        select("DISTINCT rank, device", "device_totals", {"run_id": runs}, order_by="rank, device")
-    )
-
-
-def _devices(query: Query) -> list[Device]:
     return [
-        Device(int(rank), None if formatting.missing(device) else int(device))
-        for rank, device in data.rows(query).itertuples(index=False)
+        Device(
+            int(row.rank),
+            None if formatting.missing(row.device) else int(row.device),
+            is_host=row.measure == "host",
+        )
+        for row in data.rows(query).itertuples()
     ]
 
 
@@ -138,14 +134,22 @@ def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]])
             return
 
 
-def pick_device(devices: Sequence[Device], with_all: bool) -> Device | None:
-    """One of the devices; None for all of them. Asks only where there is a choice."""
+def pick_device(devices: Sequence[Device]) -> Device:
+    """One of the devices, at first the first. Asks only where there is a choice."""
     if len(devices) == 1:
         return devices[0]
     options = {device.label: device for device in devices}
-    choices = [ALL_DEVICES, *options] if with_all else list(options)
     choose_by_short_url(
         "device", {device.label: (device.rank, device.device) for device in devices}
     )
-    chosen = st.selectbox("Rank and device", choices, key="device", bind="query-params", width=260)
-    return options.get(str(chosen))
+    if st.session_state.get("device") not in options:
+        st.session_state.pop("device", None)
+    chosen = st.selectbox(
+        "Rank and device",
+        list(options),
+        key="device",
+        bind="query-params",
+        width=200,
+        label_visibility="collapsed",
+    )
+    return options[str(chosen)]

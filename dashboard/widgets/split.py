@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, show_sql
+from dashboard.widgets import charts, colours, formatting, menu
 
 MOST_BARS = 24
 LABEL_PIXELS = 340
@@ -22,7 +22,6 @@ LABEL = (
 
 def show(runs: Sequence[str]) -> None:
     """A bar for each device of the runs: compute, exposed communication and copies, bubble."""
-    st.subheader("Device time", anchor=False)
     query = select(
         "run_id, rank, device, part, part_ns, percent",
         "device_split",
@@ -30,6 +29,7 @@ def show(runs: Sequence[str]) -> None:
         order_by="run_id, rank, device, part",
         limit=4 * MOST_BARS,
     )
+    menu.heading("Devices", {"split": query}, "split")
     frame = data.rows(query)
     several = len(runs) > 1
     chart_rows = pd.DataFrame(
@@ -57,13 +57,12 @@ def show(runs: Sequence[str]) -> None:
     charts.legend_of(set(frame["part"]))
     chart = chart.properties(height=36 * bars + charts.AXIS_HEIGHT)
     st.altair_chart(chart, alt="Device time by part")
-    show_sql.show(query, "split")
     if len(frame) == 4 * MOST_BARS:
         st.caption(f"The first {MOST_BARS} devices.")
 
 
 def cause_bars(frame: pd.DataFrame) -> None:
-    """Lost time by cause. Columns: cause, bubble_ns, percent, bubbles."""
+    """Lost time by cause. Columns: cause, bubble_ns, percent."""
     factor, unit = charts.duration_axis(frame["bubble_ns"].max())
     chart_rows = pd.DataFrame(
         {
@@ -72,7 +71,6 @@ def cause_bars(frame: pd.DataFrame) -> None:
             "value": frame["bubble_ns"] / factor,
             "time": frame["bubble_ns"].map(formatting.duration),
             "share": frame["percent"].map(formatting.percent),
-            "gaps": frame["bubbles"].map(formatting.count),
         }
     )
     chart = (
@@ -86,7 +84,7 @@ def cause_bars(frame: pd.DataFrame) -> None:
                 legend=None,
                 scale=charts.colour_scale(colours.order(set(frame["cause"]))),
             ),
-            tooltip=charts.tooltips("cause:N", "time:N", ("share:N", "of the bubble"), "gaps:N"),
+            tooltip=charts.tooltips("cause:N", "time:N", ("share:N", "of the idle time")),
         )
         .properties(height=28 * len(frame) + charts.AXIS_HEIGHT)
     )

@@ -1,5 +1,7 @@
-"""Which steps of a run a page is about: the median step, all, or one; in the URL."""
+"""Which steps of a run a page is about: the median one, a range, or all of the recording."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,20 +10,26 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Query, Scalar, select
-from dashboard.widgets import charts, colours, formatting
+from dashboard.query import Scalar, select
+from dashboard.widgets import charts, colours, formatting, menu, zoom
 from dashboard.widgets.run_picker import Device
 
-KEY = "step"
-MEDIAN, ALL = "median step", "all steps"
-PICK = "step"
+KEY = "step"  # in the address: median, all, 3 or 3-7
+MEDIAN, ALL = "median", "all"
+KEPT = "kept_step"  # what was chosen, for the next page
+CONTROL = "step_control"
+LABELS = {MEDIAN: "Median step", ALL: "Whole recording"}
+RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
+CLICKED, BRUSHED = "clicked", "brushed"
 MOST_BARS = 200
-HEIGHT = 150
+TALL, LOW = 170, 84  # pixels, with the axis
+FEW, FEW_PIXELS = 10, 90  # a strip of so few steps is so wide for each
+FAINT = 0.35
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps from one to another, both included; without a bound, the range is open."""
+    """The steps from one to another, both included; without bounds, the whole recording."""
 
     first: int | None
     last: int | None
@@ -32,37 +40,106 @@ class Steps:
         """As the macros over steps take them."""
         return self.first, self.last
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole recording, with what lies between and around the steps."""
+        return self.first is None
 
-WHOLE = Steps(None, None, "whole recording")
+    def where(self) -> dict[str, Scalar]:
+        """The conditions that a row with a column `step` is of these steps."""
+        return {} if self.is_whole else {"step >=": self.first, "step <=": self.last}
 
-
-def pick(device: Device, metrics: Any) -> Steps:
-    """The steps that the URL names, at first the median one. `metrics`: a row of `run_metrics`."""
-    if formatting.missing(metrics.step):
-        return WHOLE
-    names = list(map(str, _numbers(metrics.run_id, device)))
-    if st.query_params.get(KEY) not in (None, MEDIAN, ALL, *names):
-        del st.query_params[KEY]
-    choice = st.selectbox("Step", [MEDIAN, ALL, *names], key=KEY, bind="query-params", width=170)
-    if choice == ALL:
-        return Steps(None, None, f"all {len(names)} steps")
-    number = int(metrics.step) if choice == MEDIAN else int(choice)
-    said = f"step {number}" + (", the median" if choice == MEDIAN else "")
-    return Steps(number, number, said)
+    def has(self, step: int) -> bool:
+        """Whether a step is one of these."""
+        if self.first is None or self.last is None:
+            return True
+        return self.first <= step <= self.last
 
 
-def _numbers(run: str, device: Device) -> list[int]:
-    """The numbers of the steps, in order."""
+WHOLE = Steps(None, None, "the whole recording")
+
+
+def numbers_of(run: str, device: Device) -> list[int]:
+    """The numbers of a device's steps, in order."""
     where = {"run_id": run, **device.where(), "step >=": 0}
     found = data.rows(select("DISTINCT step", "step_metrics", where, order_by="step"))
     return [int(number) for number in found["step"]]
 
 
-def bars(run: str, device: Device) -> Query | None:
-    """The time of each step as a bar of its parts; a click picks the step. None without steps."""
-    numbers = _numbers(run, device)
+def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
+    """The control, and the steps chosen: here, in the address, or on the page before.
+
+    `default` is `median` or `all`.
+    """
+    if not numbers or median is None:
+        return WHOLE
+    choice = _choice(numbers, default)
+    other = None if choice in LABELS else _of(choice, median)
+    options = [*LABELS, choice] if other else list(LABELS)
+    st.session_state[CONTROL] = choice
+    st.segmented_control(
+        "Steps",
+        options,
+        format_func=lambda option: (
+            LABELS.get(option) or (other.label.capitalize() if other else "")
+        ),
+        key=CONTROL,
+        label_visibility="collapsed",
+        on_change=lambda: choose(st.session_state[CONTROL] or choice),
+        help="Click a bar of the chart of steps to pick that step; drag over several for a range.",
+    )
+    return _of(choice, median)
+
+
+def choose(choice: str | None) -> None:
+    """Puts a choice into the address, or takes it out."""
+    if choice != st.query_params.get(KEY):
+        zoom.TIME.reset()  # a stretch of other steps
+    st.session_state[KEPT] = choice
+    if choice is None:
+        st.query_params.pop(KEY, None)
+    elif st.query_params.get(KEY) != choice:
+        st.query_params[KEY] = choice
+
+
+def _choice(numbers: Sequence[int], default: str) -> str:
+    """What the address says, else what was chosen on another page. What no step fits is dropped."""
+    asked = st.query_params.get(KEY)
+    if asked is None and st.session_state.pop("is_new_page", False):
+        asked = st.session_state.get(KEPT)
+    found = RANGE.fullmatch(asked or "")
+    if found:
+        first, last = int(found[1]), int(found[2] or found[1])
+        if not any(first <= number <= last for number in numbers):
+            asked = None
+    elif asked not in LABELS:
+        asked = None
+    choose(asked)
+    return asked or default
+
+
+def _of(choice: str, median: int) -> Steps:
+    if choice == ALL:
+        return WHOLE
+    if choice == MEDIAN:
+        return Steps(median, median, f"step {median}, the median")
+    first, _, last = choice.partition("-")
+    if last and last != first:
+        return Steps(int(first), int(last), f"steps {int(first):,} to {int(last):,}")
+    return Steps(int(first), int(first), f"step {int(first):,}")
+
+
+def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
+    """The time of each step as a bar of its parts, in a tall chart with axes or in a low strip.
+
+    A click picks a step, a drag a range; the others are faint.
+    """
+    numbers = numbers_of(run, device)
     if not numbers:
-        return None
+        if is_tall:
+            st.subheader("Steps", anchor=False)
+            st.caption("No steps were found: the whole recording counts as one.")
+        return
     last = numbers[:MOST_BARS][-1]
     query = select(
         "step, part, ns",
@@ -71,9 +148,37 @@ def bars(run: str, device: Device) -> Query | None:
         order_by="step, ordinal",
     )
     frame = data.rows(query)
+    key = f"steps-{run}-{device.label}"
+
+    def picked() -> None:
+        chosen: Any = st.session_state[key]["selection"]
+        brushed = sorted(map(int, chosen.get(BRUSHED, {}).get("step", [])))
+        if len(brushed) > 1:
+            choose(f"{brushed[0]}-{brushed[-1]}")
+        elif points := chosen.get(CLICKED):
+            choose(str(points[0]["step"]))
+
+    if is_tall:
+        menu.heading("Steps", {"steps": query}, "steps")
+        charts.legend_of(set(frame["part"]))
+    is_narrow = not is_tall and len(numbers) <= FEW
+    st.altair_chart(
+        _chart(frame, steps, is_tall),
+        width=FEW_PIXELS * len(numbers) if is_narrow else "stretch",
+        key=key,
+        on_select=picked,
+        selection_mode=[CLICKED, BRUSHED],
+        alt="Time of each step",
+    )
+    if len(numbers) > MOST_BARS:
+        st.caption(
+            f"The first {MOST_BARS:,} of {len(numbers):,} steps. `step=` in the address takes any."
+        )
+
+
+def _chart(frame: pd.DataFrame, steps: Steps, is_tall: bool) -> Any:
     wall_ns = frame.groupby("step")["ns"].sum()
     factor, unit = charts.duration_axis(wall_ns.max())
-    parts = set(frame["part"])
     rows = pd.DataFrame(
         {
             "step": frame["step"].astype(int),
@@ -82,30 +187,24 @@ def bars(run: str, device: Device) -> Query | None:
             "value": frame["ns"] / factor,
             "time": frame["ns"].map(formatting.duration),
             "whole": frame["step"].map(wall_ns).map(formatting.duration),
+            "opacity": [1 if steps.has(int(step)) else FAINT for step in frame["step"]],
         }
     )
-
-    def picked() -> None:
-        points = st.session_state[f"steps-{run}"]["selection"][PICK]
-        st.session_state[KEY] = str(points[0]["step"]) if points else MEDIAN
-
-    chart = (
+    axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=is_tall)
+    return (
         alt.Chart(rows)
         .mark_bar(cursor="pointer")
         .encode(
-            x=alt.X("step:O", title="step", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=4)),
+            x=alt.X("step:O", title="step" if is_tall else None, axis=axis),
+            y=alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=4) if is_tall else None),
             order=alt.Order("place:Q"),
-            color=charts.coloured(parts),
+            color=charts.coloured(set(frame["part"])),
+            opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
             tooltip=charts.tooltips("step:O", "label:N", "time:N", ("whole:N", "of the step's")),
         )
-        .add_params(alt.selection_point(name=PICK, fields=["step"], empty=False))
-        .properties(height=HEIGHT)
+        .add_params(
+            alt.selection_point(name=CLICKED, fields=["step"], empty=False),
+            alt.selection_interval(name=BRUSHED, encodings=["x"], empty=False),
+        )
+        .properties(height=TALL if is_tall else LOW)
     )
-    charts.legend_of(parts)
-    st.altair_chart(
-        chart, key=f"steps-{run}", on_select=picked, selection_mode=PICK, alt="Time of each step"
-    )
-    if len(numbers) > MOST_BARS:
-        st.caption(f"The first {MOST_BARS:,} of {len(numbers):,} steps.")
-    return query

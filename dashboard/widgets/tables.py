@@ -1,9 +1,11 @@
-"""Tables of view rows: figures with units, right-aligned; names short, whole on click."""
+"""Tables of view rows: figures with units, right-aligned; names short, whole on hover."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,18 +25,10 @@ CHANGES: dict[str, Callable[[Any], str]] = {
     "change_percent": partial(formatting.change, written=formatting.percent),
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
-NAME_PIXELS = 230
-FIGURE_PIXELS = 78
-MOMENT_PIXELS = 140
-PIXELS = {
-    "events": 125,
-    "complete_events": 125,
-    "peak_bytes": 100,
-    "warnings": 500,
-}  # of headings and texts that need more
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
-TALL = 14  # rows that a table shows before it scrolls
-TALL_PIXELS = 526
+TALL_PIXELS = 470  # of a table that scrolls: about 18 rows
+WHOLE_NAME = 400  # characters of a name, of which the browser shows what fits
+HERE = Path(__file__).parent
 LABELS = {
     "device_ns": "device time",
     "self_ns": "self",
@@ -78,11 +72,6 @@ def label(column: str) -> str:
     return LABELS.get(column, column.removesuffix("_ns").replace("_", " "))
 
 
-def height(rows: int) -> int | Literal["auto"]:
-    """A table's height: as its rows need, or so many that it scrolls."""
-    return TALL_PIXELS if rows > TALL else "auto"
-
-
 def clipped(frame: pd.DataFrame, longest: int = LONGEST) -> pd.DataFrame:
     """The frame with the beginning of long texts."""
     texts = frame.select_dtypes(["object", "string"])
@@ -97,16 +86,6 @@ def _clip(longest: int, value: Any) -> Any:
     return value
 
 
-def _width(column: str, is_figure: bool) -> int | None:
-    if column in PIXELS:
-        return PIXELS[column]
-    if column in NAMES:
-        return NAME_PIXELS
-    if column.endswith("_at"):
-        return MOMENT_PIXELS
-    return FIGURE_PIXELS if is_figure else None
-
-
 def show(
     frame: pd.DataFrame,
     view: str,
@@ -115,50 +94,89 @@ def show(
     hidden: Sequence[str] = (),
     labels: dict[str, str] | None = None,
     widths: dict[str, int] | None = None,
+    bars: Sequence[str] = (),
     select: Literal["single-row", "multi-row"] | None = None,
-    selected: Sequence[int] | None = None,
-    on_select: Callable[[], None] | None = None,
+    selected: Sequence[int] = (),
+    on_select: Callable[[list[int]], None] | None = None,
 ) -> list[int]:
-    """A table of a view's rows; the positions of those selected.
+    """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
-    Headings explain themselves on hover with the view's own comments. `select` is a selection
-    mode of st.dataframe, `selected` the rows that are selected at first, `on_select` is called
-    before the page is drawn again.
+    Headings explain themselves on hover with the view's own comments. `widths` are in pixels;
+    `bars` are columns with a bar in each cell. `selected` rows are ticked at first. Where
+    `on_select` is given, they are those that are ticked, and it is called with others before the
+    page is drawn again.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
-    written: dict[str, Any] = {}
-    config = {}
+    full = [column for column in frame if not frame[column].map(formatting.missing).all()]
+    frame = frame[full or list(frame.columns)]
     comments = data.column_comments(view)
-    for column in frame.columns:
-        unit = unit_of(column)
-        if column in NAMES:
-            written[column] = formatting.short_name
-        elif unit:
-            written[column] = unit
-        heading = (labels or {}).get(column) or label(column)
-        config[column] = st.column_config.Column(
-            heading,
-            help=formatting.literal(comments.get(column, "")) or None,
-            alignment="right" if unit else None,
-            width=(widths or {}).get(column) or _width(column, unit is not None),
+    columns = [
+        _column(
+            frame[column],
+            kind="name" if column in NAMES else "bar" if column in bars else "text",
+            heading=(labels or {}).get(column) or label(column),
+            help=comments.get(column, ""),
+            width=(widths or {}).get(column),
         )
-    options: dict[str, Any] = {"placeholder": formatting.NONE, "height": height(len(frame))}
-    if selected is not None and select is not None:
-        options["selection_default"] = {"selection": {"rows": list(selected)}}
-    styled = frame.style.format(written, na_rep=formatting.NONE)
-    if select is None:
-        st.dataframe(styled, hide_index=True, column_config=config, key=key, **options)
-        return []
-    event = st.dataframe(
-        styled,
-        hide_index=True,
-        column_config=config,
+        for column in frame.columns
+    ]
+    kept: Any = st.session_state.get(key)
+    ticked = list(selected)
+    if kept is not None and on_select is None:
+        ticked = [row for row in kept["rows"] if row < len(frame)]
+
+    def changed() -> None:
+        if on_select:
+            on_select(list(st.session_state[key]["rows"]))
+
+    _grid()(
         key=key,
-        on_select=on_select or "rerun",
-        selection_mode=select,
-        **options,
+        data={"columns": columns, "select": select, "selected": ticked, "height": TALL_PIXELS},
+        default={"rows": ticked},
+        on_rows_change=changed,
     )
-    return [row for row in event.selection.rows if row < len(frame)]
+    return ticked
+
+
+@cache
+def _grid() -> Any:
+    """The component that draws a table."""
+    return st.components.v2.component(
+        "tracehouse_table",
+        html='<div class="grid"></div>',
+        css=(HERE / "table.css").read_text(encoding="utf-8"),
+        js=(HERE / "table.js").read_text(encoding="utf-8"),
+    )
+
+
+def _column(
+    values: pd.Series, kind: str, heading: str, help: str, width: int | None
+) -> dict[str, Any]:
+    """What the component gets of a column: texts to show, and values to sort by."""
+    unit = unit_of(str(values.name))
+    known = [None if formatting.missing(value) else value for value in values]
+    write = unit or (partial(formatting.short_name, width=WHOLE_NAME) if kind == "name" else _text)
+    return {
+        "name": str(values.name),
+        "heading": heading,
+        "help": help,
+        "kind": kind,
+        "width": width,
+        "isFigure": unit is not None or pd.api.types.is_numeric_dtype(values),
+        "texts": [formatting.NONE if value is None else write(value) for value in known],
+        "values": [_plain(value) for value in known],
+    }
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it."""
+    if isinstance(value, pd.Timestamp):
+        return value.isoformat()
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def downloads(query: Query, name: str, key: str) -> None:

@@ -1,85 +1,127 @@
-"""The timeline of a device: how busy it was, stretch by stretch, and its gaps; with zoom."""
+"""The timeline of a device or host: how busy it was, its gaps and what ran; with zoom."""
 
 import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import call, select
-from dashboard.widgets import show_sql, timeline_chart, zoom
-from dashboard.widgets.run_picker import Device
-from dashboard.widgets.zoom import Zoom
+from dashboard.query import Query, call, select
+from dashboard.widgets import menu, timeline_chart, zoom
+from dashboard.widgets.view import View
 
 BINS = 240
 MOST_ACTIVITIES = 1_000
 MOST_GAPS = 300
-ZOOM = Zoom("from", "to", shortest=24)  # ns
+COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
 
 
 @st.fragment
-def show(run: str, device: Device) -> None:
-    """Draws the stretch that the URL names, else all of it. Brushing zooms in."""
-    start_ns, end_ns = recorded(run, device)
+def show(view: View) -> None:
+    """Draws the stretch that the URL names, else the steps of the view. Brushing zooms in."""
+    start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
-    since, until = ZOOM.stretch(whole)
-    st.subheader("Timeline", anchor=False)
-    occupancy = call(
-        "start_ns, end_ns, part, part_ns, percent",
-        "device_occupancy",
-        [run, device.rank, device.device, start_ns + since, start_ns + until, BINS],
-        "start_ns, part",
-    )
-    where = {"run_id": run, **device.where()}
-    where |= {"start_ns <": start_ns + until, "end_ns >": start_ns + since}
-    columns = (
-        "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
-    )
-    gaps = select(
-        columns,
-        "activity_timeline",
-        {**where, "lane": timeline_chart.GAPS},
-        order_by="dur_ns DESC, start_ns",
-        limit=MOST_GAPS,
-    )
-    activities = select(
-        columns,
-        "activity_timeline",
-        {**where, "lane <>": timeline_chart.GAPS},
-        order_by="dur_ns DESC, start_ns",
-        limit=MOST_ACTIVITIES + 1,
-    )
-    drawn = data.rows(activities)
-    single = len(drawn) <= MOST_ACTIVITIES
-    moments = pd.concat([data.rows(gaps), drawn]) if single else data.rows(gaps)
-    described = zoom.described(since, until, whole)
-    ZOOM.controls(f"{run}-{device.label}", since, until, whole, described)
+    since, until = zoom.TIME.stretch(whole, _of_steps(view, start_ns, whole))
+    queries = _queries(view, start_ns + since, start_ns + until)
+    menu.heading("Timeline", queries, "timeline")
+    frames = {what: data.rows(query) for what, query in queries.items()}
+    named = f"{view.run}-{view.device.label if view.device else ''}"
+    zoom.TIME.controls(named, since, until, whole, zoom.described(since, until, whole))
+    left_out = [what for what in LIMITS if len(frames.get(what, ())) > LIMITS[what]]
+    drawn = [
+        since_start(frames[what].head(LIMITS[what]), start_ns)
+        for what in LIMITS
+        if what in frames and (what == "gaps" or what not in left_out)
+    ]
     timeline_chart.draw(
-        since_start(data.rows(occupancy), start_ns),
-        since_start(moments, start_ns),
+        since_start(frames["busy"], start_ns),
+        pd.concat(drawn),
         since,
         until,
-        key=f"timeline-{run}-{device.label}-{since}-{until}",
-        on_zoom=ZOOM.to,
+        key=f"timeline-{named}-{since}-{until}",
+        on_zoom=zoom.TIME.to,
     )
-    with st.container(horizontal=True):
-        show_sql.show(occupancy, "busy")
-        show_sql.show(gaps, "gaps")
-        show_sql.show(activities, "activities")
-    st.caption(
-        "Drag over the upper part to zoom in. "
-        + (
-            "Every activity of the stretch is drawn."
-            if single
-            else f"Single activities are drawn when at most {MOST_ACTIVITIES:,} are in the stretch."
+    st.caption(" ".join(["Drag over the upper part to zoom in.", *map(_left_out, left_out)]))
+
+
+LIMITS = {"gaps": MOST_GAPS, "activities": MOST_ACTIVITIES, "host": MOST_ACTIVITIES}
+
+
+def _left_out(what: str) -> str:
+    if what == "gaps":
+        return f"Of the gaps, the longest {MOST_GAPS} are drawn."
+    those = "activities of the device" if what == "activities" else "operators of the host"
+    return f"Zoom in to see the {those}: there are more than {LIMITS[what]:,} in the stretch."
+
+
+def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
+    """What the charts show, from one Unix time to another, ns."""
+    rank = view.device.rank if view.device else 0
+    inside = {"start_ns <": until_ns, "end_ns >": since_ns}
+    longest = "dur_ns DESC, start_ns"
+    host = select(
+        "lane, class AS part, start_ns, end_ns, dur_ns, name, op",
+        "work_item_timeline",
+        {"run_id": view.run, "rank": rank, "measure": "host", **inside},
+        order_by=longest,
+        limit=MOST_ACTIVITIES + 1,
+    )
+    stretch = [since_ns, until_ns, BINS]
+    columns = "start_ns, end_ns, part, part_ns, percent"
+    if view.is_host:
+        arguments = [view.run, rank, *stretch]
+        busy = call(columns, "host_occupancy", arguments, "start_ns, part")
+        return {"busy": busy, "host": host}
+    where = {**view.where(), **inside}
+    device = view.device.device if view.device else None
+    arguments = [view.run, rank, device, *stretch]
+    return {
+        "busy": call(columns, "device_occupancy", arguments, "start_ns, part"),
+        "gaps": select(
+            COLUMNS,
+            "activity_timeline",
+            {**where, "lane": timeline_chart.GAPS},
+            order_by=longest,
+            limit=MOST_GAPS + 1,
+        ),
+        "activities": select(
+            COLUMNS,
+            "activity_timeline",
+            {**where, "lane <>": timeline_chart.GAPS},
+            order_by=longest,
+            limit=MOST_ACTIVITIES + 1,
+        ),
+        "host": host,
+    }
+
+
+def recorded(view: View) -> tuple[int, int]:
+    """Unix ns at which the device's first activity began, and at which its last one ended.
+
+    Of a host, the ends of its measured time.
+    """
+    query = (
+        select(
+            "min(wall_start_ns) AS start_ns, max(wall_end_ns) AS end_ns",
+            "measured_windows",
+            view.where(),
         )
-        + f" Of the gaps, the longest {MOST_GAPS}."
+        if view.is_host
+        else select("start_ns, end_ns", "device_totals", view.where())
     )
-
-
-def recorded(run: str, device: Device) -> tuple[int, int]:
-    """Unix ns at which the device's first activity began, and at which its last one ended."""
-    query = select("start_ns, end_ns", "device_totals", {"run_id": run, **device.where()})
     (total,) = data.rows(query).itertuples()
     return int(total.start_ns), int(total.end_ns)
+
+
+def _of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
+    """From the start of the steps to the end of their work, ns since `start_ns`."""
+    if view.steps.is_whole:
+        return 0, whole
+    query = select(
+        "min(start_ns) AS start_ns, max(work_end_ns) AS end_ns",
+        "step_metrics",
+        {**view.where(), **view.steps.where()},
+    )
+    (row,) = data.rows(query).itertuples()
+    return max(0, int(row.start_ns) - start_ns), min(whole, int(row.end_ns) - start_ns)
 
 
 def since_start(frame: pd.DataFrame, start_ns: int) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.widgets import charts, colours, formatting
 
 BRUSH = "stretch"
+BUSY_HEIGHT = 110
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
 NAME_WIDTH = 160  # characters of a name in a tooltip
 SIDE: dict[str, Any] = {"minExtent": 80, "maxExtent": 80, "labelLimit": 75}  # aligns the charts
@@ -39,7 +40,7 @@ def draw(
 
     charts.legend_of(parts)
     st.altair_chart(
-        busy(occupancy, factor, time, parts),
+        busy(occupancy, factor, time, parts, BUSY_HEIGHT),
         key=key,
         on_select=brushed,
         selection_mode=BRUSH,
@@ -52,7 +53,7 @@ def draw(
 
 
 def busy(
-    occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[str], height: int = 200
+    occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[str], height: int
 ) -> Any:
     """What share of each stretch was of which part; brushing selects a stretch of time."""
     data = pd.DataFrame(
@@ -100,7 +101,11 @@ def _lanes(
     until: int,
 ) -> Any:
     def short(column: str) -> list[str]:
-        return [formatting.short_name(value, NAME_WIDTH) for value in moments[column]]
+        """Short names; most occur often."""
+        if column not in moments:
+            return [formatting.NONE] * len(moments)
+        names = {name: formatting.short_name(name, NAME_WIDTH) for name in set(moments[column])}
+        return [names[name] for name in moments[column]]
 
     data = pd.DataFrame(
         {
@@ -117,12 +122,16 @@ def _lanes(
             "after": short("after_kernel"),
         }
     )
-    order = [GAPS, *sorted(set(data["lane"]) - {GAPS})]
+    lanes = set(data["lane"])
+    streams = sorted(lane for lane in lanes if not lane.startswith("thread "))
+    # The gaps, the streams, and below them the host's threads.
+    order = [*(GAPS,) * (GAPS in lanes), *(lane for lane in streams if lane != GAPS)]
+    order += sorted(lanes - {*streams})
     return (
         alt.Chart(data)
         .mark_bar(height={"band": 0.8}, minBandSize=4)
         .encode(
-            x=alt.X("from:Q", scale=time, title=f"time since the device's first activity ({unit})"),
+            x=alt.X("from:Q", scale=time, title=f"time since the start of the recording ({unit})"),
             x2=alt.X2("to:Q"),
             y=alt.Y("lane:N", sort=order, title=None, axis=alt.Axis(**SIDE)),
             color=charts.coloured(parts),

@@ -26,14 +26,15 @@ class Zoom:
         st.query_params.pop(self.since, None)
         st.query_params.pop(self.until, None)
 
-    def stretch(self, whole: int) -> tuple[int, int]:
-        """The URL's stretch where it lies on an axis from 0 to `whole`, else all of that."""
+    def stretch(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
+        """The URL's stretch where it lies on an axis from 0 to `whole`, else `at_first`, or all."""
+        first = at_first or (0, whole)
         try:
             since, until = (int(st.query_params[key]) for key in (self.since, self.until))
         except (KeyError, ValueError):
-            return 0, whole
+            return first
         since, until = max(0, since), min(whole, until)
-        return (since, until) if until - since >= self.shortest else (0, whole)
+        return (since, until) if until - since >= self.shortest else first
 
     def controls(self, key: str, since: int, until: int, whole: int, text: str) -> None:
         """The text, which says what stretch is shown, and buttons that lead back to more of it."""
@@ -43,7 +44,7 @@ class Zoom:
         def out() -> None:
             wider = 3 * length
             if wider >= whole:
-                self.reset()
+                self.to(0, whole)
             else:
                 begin = min(max(0, since - length), whole - wider)
                 self.to(begin, begin + wider)
@@ -59,11 +60,15 @@ class Zoom:
             )
             st.button(
                 "All",
-                on_click=self.reset,
+                on_click=self.to,
+                args=(0, whole),
                 disabled=not zoomed,
                 key=f"all-{key}",
                 icon=":material/fit_width:",
             )
+
+
+TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
 
 
 def described(since: int, until: int, whole: int) -> str:

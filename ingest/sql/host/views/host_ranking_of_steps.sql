@@ -8,13 +8,17 @@
 -- calls     number of calls
 -- self_ns   time inside the operator and no operator or annotation within it, ns
 -- total_ns  sum of durations, ns; an operator inside itself counts twice
+-- percent   self time as a share of all operators' self time in the rank, 0 to 100
 CREATE MACRO host_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         op.rank,
         op.name,
         count(*) AS calls,
         sum(op.self_ns)::BIGINT AS self_ns,
-        sum(op.dur_ns)::BIGINT AS total_ns
+        sum(op.dur_ns)::BIGINT AS total_ns,
+        100.0 * sum(op.self_ns) / nullif(sum(sum(op.self_ns)) OVER in_rank, 0) AS percent
     FROM ops AS op
     WHERE op.run_id = run AND op.category = 'cpu_op' AND in_steps(op.step, from_step, to_step)
-    GROUP BY op.rank, op.name;
+    GROUP BY op.run_id, op.rank, op.name
+    -- By run too, for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
+    WINDOW in_rank AS (PARTITION BY op.run_id, op.rank);

@@ -10,26 +10,41 @@
 --            these steps ended
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
+-- percent    of the wall time of these steps, as in `step_metrics`; null where that is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
-    SELECT
-        ranked.level,
-        ranked.rank,
-        ranked.device,
-        ranked.name,
-        count(*) AS calls,
-        sum(ranked.dur_ns)::BIGINT AS device_ns
-    FROM ranked_kernels AS ranked
-    WHERE ranked.run_id = run AND in_steps(ranked.step, from_step, to_step)
-    GROUP BY ranked.level, ranked.rank, ranked.device, ranked.name
-    UNION ALL
-    SELECT
-        levels.level,
-        gap.rank,
-        gap.device,
-        'bubble' AS name,
-        count(*) AS calls,
-        sum(gap.dur_ns)::BIGINT AS device_ns
-    FROM bubbles AS gap
-    CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
-    WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
-    GROUP BY levels.level, gap.rank, gap.device;
+    WITH walls AS (
+        SELECT step.rank, step.device, sum(step.wall_ns) AS wall_ns
+        FROM step_metrics AS step
+        WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)
+        GROUP BY step.rank, step.device
+    ),
+
+    totals AS (
+        SELECT
+            ranked.level,
+            ranked.rank,
+            ranked.device,
+            ranked.name,
+            count(*) AS calls,
+            sum(ranked.dur_ns)::BIGINT AS device_ns
+        FROM ranked_kernels AS ranked
+        WHERE ranked.run_id = run AND in_steps(ranked.step, from_step, to_step)
+        GROUP BY ranked.level, ranked.rank, ranked.device, ranked.name
+        UNION ALL
+        SELECT
+            levels.level,
+            gap.rank,
+            gap.device,
+            'bubble' AS name,
+            count(*) AS calls,
+            sum(gap.dur_ns)::BIGINT AS device_ns
+        FROM bubbles AS gap
+        CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
+        WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
+        GROUP BY levels.level, gap.rank, gap.device
+    )
+
+    SELECT totals.*, 100.0 * totals.device_ns / nullif(walls.wall_ns, 0) AS percent
+    FROM totals
+    LEFT JOIN walls
+        ON totals.rank = walls.rank AND totals.device IS NOT DISTINCT FROM walls.device;

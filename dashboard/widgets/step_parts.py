@@ -5,23 +5,28 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Query, select
-from dashboard.widgets import charts, colours, formatting
-from dashboard.widgets.run_picker import Device
-from dashboard.widgets.step_picker import Steps
+from dashboard.query import select
+from dashboard.widgets import charts, colours, formatting, menu
+from dashboard.widgets.view import View
 
 BAR_HEIGHT = 22
+EXPLAINED = (
+    "The parts add up to the wall time. Work that overlaps counts in each of its parts, and is "
+    "taken off once as `overlap`."
+)
 
 
-def show(run: str, device: Device, steps: Steps) -> Query:
+def show(view: View) -> None:
     """A bar for each part that takes time, the longest first."""
     query = select(
         "part, ns, percent",
         "parts_of_steps",
-        {**device.where(), "ns <>": 0},
-        arguments=(run, *steps.bounds),
+        {**view.of_device(), "ns <>": 0},
+        arguments=(view.run, *view.steps.bounds),
         order_by="ns DESC, ordinal",
     )
+    menu.heading("Where the time goes", {"parts": query}, "parts", help=EXPLAINED)
+    st.caption(view.steps.label.capitalize())
     frame = data.rows(query)
     factor, unit = charts.duration_axis(frame["ns"].max() if len(frame) else 0)
     rows = pd.DataFrame(
@@ -49,4 +54,3 @@ def show(run: str, device: Device, steps: Steps) -> Query:
         (bars + words).properties(height=BAR_HEIGHT * len(rows) + charts.AXIS_HEIGHT),
         alt="What the time of the steps consists of",
     )
-    return query

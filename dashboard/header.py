@@ -1,0 +1,105 @@
+"""The bar at the top of each page: its name, the run, and the selectors, always in one place."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.query import select
+from dashboard.widgets import formatting, incomplete_runs, recompiled, run_picker, step_picker
+from dashboard.widgets.run_picker import Device
+from dashboard.widgets.step_picker import Steps
+from dashboard.widgets.view import View
+
+ALL_RUNS = "all picked runs"
+SELECTORS = ("of", "device")  # keys of widgets that not all pages have
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page: how it is drawn and called, the question that it answers, and what it is about.
+
+    scope         the store, one of the picked runs, or one or all of them
+    steps         what it shows until someone picks a step; None where it has no step
+    has_strip     whether the chart of steps stands below the bar
+    """
+
+    draw: Callable[[View], None]
+    title: str
+    icon: str
+    question: str
+    scope: Literal["store", "run", "runs"] = "store"
+    steps: Literal["median", "all"] | None = None
+    has_strip: bool = False
+
+
+def show(entry: Entry) -> View | None:
+    """The bar. None, with a word on what to do, where the page needs a run and has none."""
+    picked: list[str] = st.session_state["runs"]
+    st.session_state["is_new_page"] = st.session_state.get("page") != entry.title
+    st.session_state["page"] = entry.title
+    for key in SELECTORS:  # Streamlit forgets those that a page does not draw
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+    bar = st.container(horizontal=True, vertical_alignment="center", key="bar")
+    with bar:
+        st.title(entry.title, anchor=False, width="content", help=entry.question)
+        if entry.scope == "store":
+            return View(picked, None, None, None, step_picker.WHOLE, bar)
+        if not picked:
+            run_picker.ask_for_runs()
+            return None
+        view = _of_run(entry, picked, bar)
+    if view.run:
+        _chips(view.run)
+    incomplete_runs.warn(picked)
+    recompiled.warn(picked)
+    if entry.has_strip and view.run and view.device:
+        step_picker.bars(view.run, view.device, view.steps, is_tall=False)
+    return view
+
+
+def _of_run(entry: Entry, picked: list[str], bar: Any) -> View:
+    """The run, its device and its steps, each with a selector where there is a choice."""
+    run = _run(entry, picked)
+    devices = run_picker.measured_devices(run) if run else []
+    if run is None or not devices:
+        return View(picked, run, None, None, step_picker.WHOLE, bar)
+    device = run_picker.pick_device(devices)
+    query = select("*", "run_metrics", {"run_id": run, **device.where()})
+    (measured,) = data.rows(query).itertuples()
+    return View(picked, run, device, measured, _steps(entry, run, device, measured), bar)
+
+
+def _run(entry: Entry, picked: Sequence[str]) -> str | None:
+    if len(picked) == 1:
+        return picked[0]
+    choices = [ALL_RUNS, *picked] if entry.scope == "runs" else list(picked)
+    if st.session_state.get("of") not in choices:
+        st.session_state.pop("of", None)
+    chosen = st.selectbox(
+        "Run", choices, key="of", bind="query-params", width=380, label_visibility="collapsed"
+    )
+    return None if chosen == ALL_RUNS else str(chosen)
+
+
+def _steps(entry: Entry, run: str, device: Device, measured: Any) -> Steps:
+    if entry.steps is None or formatting.missing(measured.step):
+        return step_picker.WHOLE
+    numbers = step_picker.numbers_of(run, device)
+    return step_picker.pick(numbers, int(measured.step), entry.steps)
+
+
+def _chips(run: str) -> None:
+    """What the run is called, and what ran on which device, when."""
+    (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
+    when = row.ingested_at if formatting.missing(row.started_at) else row.started_at
+    facts = [row.model, row.mode, row.device_name, formatting.moment(when)]
+    chips = [
+        f":gray-badge[{formatting.literal(str(fact))}]"
+        for fact in facts
+        if not formatting.missing(fact)
+    ]
+    st.markdown(" ".join([f":blue-badge[{formatting.literal(run)}]", *chips]))

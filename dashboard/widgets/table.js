@@ -1,0 +1,191 @@
+// A dense table: sorts by a click on a heading, ticks rows, and shortens names in their middle.
+// `data`: as `tables._payload` makes it. State `rows`: the places of the ticked rows.
+
+const FIGURE = 6.9; // pixels of a character at 13 px, and of a cell's padding
+const PADDING = 17;
+const NARROW = 170; // a column of texts up to so wide takes what it needs; others share the rest
+const LEAST = 150;
+const ENDING = 14; // characters at the end of a name that always show
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".grid");
+  const state = (root.state ??= { by: null, down: true });
+  state.ticked = new Set(data.selected);
+
+  const order = () => {
+    const places = data.columns[0].texts.map((_, place) => place);
+    const column = data.columns.find((each) => each.name === state.by);
+    if (!column) return places;
+    const sign = state.down ? -1 : 1;
+    const known = (value) => value !== null && value !== "";
+    return places.sort((a, b) => {
+      const [x, y] = [column.values[a], column.values[b]];
+      if (!known(x) || !known(y)) return known(y) - known(x);
+      return sign * (x < y ? -1 : x > y ? 1 : 0);
+    });
+  };
+
+  const tick = (place) => {
+    const was = state.ticked.has(place);
+    if (data.select === "single-row") state.ticked.clear();
+    if (was) state.ticked.delete(place);
+    else state.ticked.add(place);
+    draw();
+    setStateValue("rows", [...state.ticked].sort((a, b) => a - b));
+  };
+
+  const sort = (column) => {
+    if (state.by !== column.name) Object.assign(state, { by: column.name, down: column.isFigure });
+    else if (state.down === column.isFigure) state.down = !state.down;
+    else state.by = null;
+    draw();
+  };
+
+  const draw = () => {
+    const scrolled = root.firstElementChild?.scrollTop ?? 0;
+    root.replaceChildren(table(data, state, order(), tick, sort));
+    root.firstElementChild.scrollTop = scrolled;
+  };
+
+  root.oncopy = copyWholeName;
+  draw();
+}
+
+function table(data, state, places, tick, sort) {
+  const widths = data.columns.map(width);
+  const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST), 0);
+  const box = element("div", { className: "grid-box" });
+  box.style.maxHeight = `${data.height}px`;
+  const grid = element("table", {}, [
+    element("colgroup", {}, [
+      ...(data.select === "multi-row" ? [column(28)] : []),
+      ...widths.map(column),
+    ]),
+    head(data, state, sort),
+    body(data, state, places, tick),
+  ]);
+  if (widths.includes(null)) {
+    box.style.width = "100%";
+    grid.style.minWidth = `${least}px`;
+  } else {
+    grid.style.width = `${least}px`;
+  }
+  box.append(grid);
+  return box;
+}
+
+function column(pixels) {
+  const made = element("col");
+  if (pixels !== null) made.style.width = `${pixels}px`;
+  return made;
+}
+
+/** What a column needs; null where it takes what is left. */
+function width(each) {
+  if (each.width) return each.width;
+  const words = each.heading.split(" ").map((word) => word.length);
+  const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
+  const bar = each.kind === "bar" ? 56 : 0;
+  const needed = FIGURE * Math.max(longest, ...words) + PADDING + bar;
+  if (each.kind === "spark") return 110;
+  return each.isFigure || needed <= NARROW ? needed : null;
+}
+
+function head(data, state, sort) {
+  const cells = data.columns.map((each) => {
+    const cell = element("th", { title: each.help, scope: "col", tabIndex: 0 });
+    const arrow = state.by !== each.name ? "" : state.down ? " ↓" : " ↑";
+    cell.textContent = each.heading + arrow;
+    cell.classList.toggle("figure", each.isFigure);
+    if (arrow) cell.ariaSort = state.down ? "descending" : "ascending";
+    pressed(cell, () => sort(each));
+    return cell;
+  });
+  if (data.select === "multi-row") cells.unshift(element("th"));
+  return element("thead", {}, [element("tr", {}, cells)]);
+}
+
+function body(data, state, places, tick) {
+  const most = data.columns.map((each) =>
+    each.kind === "bar" ? Math.max(...each.values.map((value) => value ?? 0), 1e-9) : 0,
+  );
+  const rows = places.map((place) => {
+    const cells = data.columns.map((each, at) => cell(each, place, most[at]));
+    const row = element("tr", {}, cells);
+    if (!data.select) return row;
+    const ticked = state.ticked.has(place);
+    if (data.select === "multi-row") {
+      const box = element("input", { type: "checkbox", checked: ticked, tabIndex: -1 });
+      row.prepend(element("td", {}, [box]));
+    }
+    Object.assign(row, { tabIndex: 0, ariaSelected: String(ticked) });
+    row.classList.add("choice");
+    pressed(row, () => getSelection().isCollapsed && tick(place));
+    return row;
+  });
+  return element("tbody", {}, rows);
+}
+
+function cell(each, place, most) {
+  const text = each.texts[place];
+  const made = element("td");
+  made.classList.toggle("figure", each.isFigure);
+  if (each.kind === "name") {
+    made.classList.add("name");
+    made.title = each.values[place] ?? text;
+    const parted = text.length > 2 * ENDING ? text.length - ENDING : text.length;
+    made.append(element("code", {}, [
+      element("span", { textContent: text.slice(0, parted) }),
+      element("span", { textContent: text.slice(parted) }),
+    ]));
+  } else if (each.kind === "spark") {
+    made.append(spark(each.values[place] ?? []));
+    made.title = text;
+  } else {
+    made.textContent = text;
+    if (!each.isFigure) made.title = text;
+    if (each.kind === "bar") {
+      const share = Math.max(0, each.values[place] ?? 0) / most;
+      made.style.setProperty("--share", `${100 * share}%`);
+      made.classList.add("bar");
+    }
+  }
+  return made;
+}
+
+/** Small bars, the highest as high as the row. */
+function spark(values) {
+  const made = element("span", { className: "spark" });
+  const most = Math.max(...values, 1e-9);
+  for (const value of values) {
+    const bar = element("i");
+    bar.style.height = `${Math.max(4, (100 * value) / most)}%`;
+    made.append(bar);
+  }
+  return made;
+}
+
+/** Copies the whole name where the selection is within one. */
+function copyWholeName(event) {
+  const [from, to] = [getSelection().anchorNode, getSelection().focusNode].map((node) =>
+    node?.parentElement?.closest("td.name"),
+  );
+  if (!from || from !== to) return;
+  event.clipboardData.setData("text/plain", from.title);
+  event.preventDefault();
+}
+
+function pressed(target, act) {
+  target.onclick = act;
+  target.onkeydown = (event) => {
+    if (event.target !== target || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    act();
+  };
+}
+
+function element(tag, fields = {}, children = []) {
+  const made = Object.assign(document.createElement(tag), fields);
+  made.append(...children);
+  return made;
+}

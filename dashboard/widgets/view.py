@@ -1,0 +1,43 @@
+"""What a page is about: the picked runs, and of one run the device and the steps."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.query import Scalar
+from dashboard.widgets.run_picker import Device
+from dashboard.widgets.step_picker import Steps
+
+
+@dataclass(frozen=True)
+class View:
+    """What the header bar has selected.
+
+    runs      the picked runs
+    run       the one that the page is about; None where it is about all of them
+    device    the device, or the host, of that run; None where no activity was recorded
+    measured  its row of `run_metrics`
+    steps     the steps of it
+    bar       the header bar, for selectors of the page's own
+    """
+
+    runs: list[str]
+    run: str | None
+    device: Device | None
+    measured: Any
+    steps: Steps
+    bar: DeltaGenerator
+
+    def of_device(self) -> dict[str, Scalar]:
+        """The conditions that a row of a macro about the run is about this device."""
+        return self.device.where() if self.device else {}
+
+    def where(self) -> dict[str, Scalar]:
+        """The conditions that a view's row is about this device of the run."""
+        return {"run_id": self.run, **self.of_device()}
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the host is measured, as the run has no device."""
+        return self.device is not None and self.device.is_host

@@ -1,0 +1,65 @@
+"""The colours of parts can be told apart by everyone, on a light and on a dark page."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import ingest
+from dashboard.widgets import colours
+
+PAGES = {"light": "#FFFFFF", "dark": "#0E1117"}
+# Machado, Oliveira and Fernandes 2009, severity 1: what linear RGB looks like to others.
+SIGHTS = {
+    "usual": np.eye(3),
+    "protanopia": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.052]],
+    "deuteranopia": [[0.3673, 0.8606, -0.228], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
+    "tritanopia": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = XYZ.sum(axis=1)
+
+
+def lab(colour, page, sight):
+    """CIE L*a*b* of `#RRGGBB`, or `#RRGGBBAA` painted on the page."""
+    red_green_blue, ground = (
+        np.array([int(each[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+        for each in (colour, PAGES[page])
+    )
+    alpha = int(colour[7:] or "FF", 16) / 255
+    seen = alpha * red_green_blue + (1 - alpha) * ground
+    linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
+    x, y, z = (
+        np.cbrt(value) if value > 0.008856 else 7.787 * value + 16 / 116
+        for value in XYZ @ np.clip(np.array(SIGHTS[sight]) @ linear, 0, 1) / WHITE
+    )
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def distance(one, other, page, sight):
+    return float(np.linalg.norm(lab(one, page, sight) - lab(other, page, sight)))
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+@pytest.mark.parametrize("page", PAGES)
+def test_parts_are_told_apart(page, sight):
+    parts = [part for part in ingest.parts() if part.is_idle is not None]
+    near = {
+        (one.name, other.name): round(d, 1)
+        for one, other in combinations(parts, 2)
+        # What is busy is deep and what is idle is pale, which helps to tell the two apart.
+        if (d := distance(colours.of(one.name), colours.of(other.name), page, sight))
+        < (15 if one.is_idle == other.is_idle else 10)
+    }
+    assert not near
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_idle_time_is_paler_than_work(page):
+    def depth(part):
+        return distance(colours.of(part.name), PAGES[page], page, "usual")
+
+    parts = [part for part in ingest.parts() if part.is_idle is not None]
+    idle = max(depth(part) for part in parts if part.is_idle)
+    assert idle < max(depth(part) for part in parts if not part.is_idle)
+    assert min(depth(part) for part in parts) > 14

@@ -1,5 +1,6 @@
 """Page Bubbles: when and why a device, or a host, idled."""
 
+import pandas as pd
 import streamlit as st
 
 import ingest
@@ -7,6 +8,7 @@ from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.query import Query, select
 from dashboard.widgets import (
+    formatting,
     incomplete_runs,
     menu,
     metrics,
@@ -28,19 +30,22 @@ def page(view: View) -> None:
             f"{incomplete_runs.no_device([str(view.run)])} Idle is time in which no operator ran.",
             icon=":material/memory:",
         )
-    metrics.of_view(view)
+    query = _of_host(view) if view.is_host else _of_device(view)
+    causes = data.rows(query)
+    with metrics.of_view(view):
+        for first in causes.head(1).itertuples():
+            share = f"{formatting.percent(first.percent)} of the idle time"
+            metrics.with_share(f"Mostly: {first.cause}", first.bubble_ns, share)
     timeline.show(view)
-    cause = _causes(view)
+    cause = _causes(view, query, causes)
     if not view.is_host:
         gaps.show(view, cause)
         split.show(view.runs)
 
 
-def _causes(view: View) -> str | None:
+def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
     """The causes by lost time; the one ticked."""
-    query = _of_host(view) if view.is_host else _of_device(view)
     menu.heading("Causes", {"causes": query}, "causes")
-    frame = data.rows(query)
     if frame.empty:
         whose = "host" if view.is_host else "device"
         st.success(f"There is no gap: the {whose} was busy all the time.", icon=":material/check:")

@@ -16,7 +16,7 @@ from dashboard.widgets.view import View
 MOST_ROWS = 2_000
 BARS = 10
 MOST_PROCESSES = len(colours.RUNS)
-RANKED = "of"  # in the address, beside the name that was ticked: its run and rank
+RANKED = "process"  # in the address, beside the name that was ticked: its run and rank
 
 
 def show(runs: Sequence[str], view: View) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data
 from dashboard.query import select
@@ -10,14 +11,18 @@ from dashboard.widgets import formatting
 from dashboard.widgets.view import View
 
 
-def of_view(view: View) -> None:
-    """Wall, busy and idle time of the steps; of a whole recording the device's span instead."""
+def of_view(view: View) -> DeltaGenerator:
+    """Wall, busy and idle time of the steps; of a whole recording the device's span instead.
+
+    Returns the row that they stand in.
+    """
+    shown = st.container(horizontal=True)
     if view.steps.is_whole and not view.is_host:
         (total,) = data.rows(select("*", "device_totals", view.where())).itertuples()
-        with st.container(horizontal=True):
+        with shown:
             times(total)
             st.metric("Device activities", formatting.count(total.activities))
-        return
+        return shown
     sums = select(
         "sum(wall_ns)::BIGINT AS wall_ns, sum(busy_ns)::BIGINT AS busy_ns, "
         "sum(idle_ns)::BIGINT AS idle_ns, sum(bubbles)::BIGINT AS bubbles, "
@@ -30,13 +35,14 @@ def of_view(view: View) -> None:
     def share(ns: float) -> str:
         return f"{formatting.percent(100 * ns / row.wall_ns)} of it" if row.wall_ns else ""
 
-    with st.container(horizontal=True):
+    with shown:
         st.metric("Wall time", formatting.duration(row.wall_ns))
         with_share("Host busy" if view.is_host else "Device busy", row.busy_ns, share(row.busy_ns))
         with_share("Idle", row.idle_ns, share(row.idle_ns))
         what = "Operators" if view.is_host else "Device activities"
         st.metric(what, formatting.count(row.activities))
         st.metric("Gaps", formatting.count(row.bubbles))
+    return shown
 
 
 def times(row: Any, devices: int = 1) -> None:

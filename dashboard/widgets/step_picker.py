@@ -140,6 +140,8 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             st.subheader("Steps", anchor=False)
             st.caption("No steps were found: the whole recording counts as one.")
         return
+    if len(numbers) == 1 and not is_tall:
+        return
     last = numbers[:MOST_BARS][-1]
     query = select(
         "step, part, ns",

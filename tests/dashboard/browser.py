@@ -21,8 +21,8 @@ def query_of(tab: Page) -> dict[str, list[str]]:
 
 
 def table(tab: Page, number: int = 0) -> Locator:
-    """A table of the page; its cells are drawn on a canvas, and named beside it for readers."""
-    return tab.get_by_test_id("stDataFrame").nth(number)
+    """A table of the page."""
+    return tab.locator(".grid").nth(number)
 
 
 def cell(tab: Page, text: str, number: int = 0) -> Locator:
@@ -43,13 +43,13 @@ def search_box(tab: Page) -> Locator:
 
 
 def tick(tab: Page, row: int, number: int = 0) -> None:
-    """Clicks the box at the left of a row."""
-    canvas = table(tab, number).locator("canvas").first
-    expect(canvas).to_be_visible()
-    tab.wait_for_timeout(500)  # the grid takes a moment to measure itself
-    box = canvas.bounding_box()
-    assert box
-    tab.mouse.click(box["x"] + 18, box["y"] + 35 * (row + 1) + 17)
+    """Clicks a row."""
+    table(tab, number).locator("tbody tr").nth(row).click()
+
+
+def open_menu(tab: Page, name: str) -> None:
+    """Opens the menu of a chart or table."""
+    tab.locator(f".st-key-menu-{name} button").first.click()
 
 
 def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:

@@ -10,6 +10,7 @@ from ingest import sql
 from ingest.sql import loader
 from tests.builders.diff_traces import Call, trace
 from tests.conftest import Traces
+from tests.dashboard.elements import tables
 
 RULE = """,
     {
@@ -81,5 +82,5 @@ def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Trac
     assert sum(by_metric.values()) == wall
     assert wrong == []
     page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")
-    assert list(page.dataframe[0].value["cause"]) == ["logging"]
+    assert list(tables(page)[0]["cause"]) == ["logging"]
     assert any("the host wrote a log" in caption.value for caption in page.caption)

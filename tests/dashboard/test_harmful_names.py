@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
+from tests.dashboard.elements import tables
 
 HACK = "window.hacked=1"
 LONG = "aten::" + "long <i>" * 12_500
@@ -184,7 +185,7 @@ def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs
 @pytest.mark.parametrize("name", NAMES[:5], ids=range(5))
 def test_tags_find_their_runs(app, harmful_store, runs, name):
     page = app(harmful_store, "runs", tag=f"{name}={name}")
-    assert list(page.dataframe[0].value["run_id"]) == [runs[0]]
+    assert list(tables(page)[0]["run_id"]) == [runs[0]]
 
 
 def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
@@ -192,7 +193,7 @@ def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
         traces.write(events(["op", "other"], True)), ingest.AddOptions(tags={"$9": "="})
     )
     page = app(traces.store.path, "runs", tag="$9==")
-    assert list(page.dataframe[0].value["run_id"]) == [added.run_id]
+    assert list(tables(page)[0]["run_id"]) == [added.run_id]
     assert "tags['$9'] = '='" in page.code[0].value
 
 

@@ -40,5 +40,5 @@ def test_pages_fit_a_narrow_window(
     narrow(tab, scheme)
     tab.goto(f"{address}/{page}?run={run_of('h100_owlv2')}")
     expect(tab.get_by_role("heading").first).to_be_visible()
-    expect(tab.get_by_test_id("stDataFrame").first).to_be_attached()
+    expect(tab.locator(".grid").first).to_be_attached()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 480

@@ -8,7 +8,7 @@ from tests.dashboard.browser import cell, query_of, tick, wait_for_query
 
 
 def test_bubbles_name_the_data_loader(tab, address, run_of):
-    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}")
+    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     expect(tab.get_by_text("Mostly: dataloader")).to_be_visible()
     expect(tab.get_by_text("493 ms").first).to_be_visible()
     expect(cell(tab, "dataloader")).to_be_attached()
@@ -22,9 +22,9 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
 
 
 def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
-    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}")
+    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
-    timeline = tab.get_by_test_id("stVegaLiteChart").nth(1)
+    timeline = tab.get_by_test_id("stVegaLiteChart").first
     expect(timeline.locator("canvas, svg").first).to_be_visible()
     box = timeline.bounding_box()
     assert box
@@ -43,7 +43,6 @@ def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_o
     expect(tab.get_by_text(said)).to_be_visible()
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
-    assert "from" not in query_of(tab)
 
 
 def test_a_gap_can_be_looked_at(tab, address, run_of):

@@ -3,26 +3,59 @@
 import pyarrow as pa
 import pytest
 
-from tests.dashboard.elements import MARKS, add_whole, event, marks, texts
+import ingest
+from dashboard.widgets import formatting
+from tests.dashboard.elements import (
+    MARKS,
+    add_whole,
+    charts,
+    event,
+    marks,
+    table_with,
+    tables,
+    texts,
+)
 from tests.samples import TWO_RANKS
 
 
-def test_bubbles_begin_with_a_run_that_has_a_device(app, traces):
-    host = add_whole(traces, "host", [event("cpu_op", 0)])
+def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
+    """`b` begins 40 µs after `a` has ended."""
+    host = add_whole(traces, "host", [event("cpu_op", 0, "a"), event("cpu_op", 50, "b")])
     device = add_whole(traces, "device", [event("kernel", 0)])
-    page = app(traces.store.path, "bubbles", run=[host, device])
+    page = app(traces.store.path, "bubbles", run=[device, host])
     assert page.selectbox(key="of").value == device
-    assert len(page.get("vega_lite_chart")) > 1
     page.selectbox(key="of").select(host).run()
     assert "no device" in texts(page)
-    assert len(page.get("vega_lite_chart")) == 1
+    assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
+    assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
+    lanes = max(charts(page), key=lambda chart: len(chart.columns))
+    assert sorted(lanes["name"]) == ["a", "b"]
+
+
+def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
+    run = run_of("v100_resnet50_workers0")
+    page = app(shown_store, "bubbles", run=run, step="9")
+    with ingest.connect(shown_store) as connection:
+        causes = connection.execute(
+            "SELECT cause, sum(dur_ns), count(*) FROM bubbles WHERE run_id = $1 AND step = 9 "
+            "GROUP BY cause ORDER BY 2 DESC",
+            [run],
+        ).fetchall()
+        (length_ns,) = connection.execute(
+            "SELECT work_end_ns - start_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
+        ).fetchone()
+    found, gaps, _ = tables(page)
+    rows = found[["cause", "bubble_ns", "bubbles"]].itertuples(index=False, name=None)
+    assert list(rows) == causes
+    assert len(gaps) == min(200, sum(count for *_, count in causes))
+    assert f"{formatting.duration(length_ns)} from" in texts(page)
 
 
 def test_runs_whose_ids_begin_alike_have_bars_of_their_own(app, traces):
     name = "a_long_name_of_a_training_run_that_others_share"
     runs = [add_whole(traces, name + end, [event("kernel", 0, end)]) for end in ("_one", "_two")]
     page = app(traces.store.path, "bubbles", run=runs)
-    split = pa.ipc.open_stream(page.get("vega_lite_chart")[0].proto.datasets[0].data.data)
+    split = pa.ipc.open_stream(page.get("vega_lite_chart")[-1].proto.datasets[0].data.data)
     shares = split.read_all().group_by("bar").aggregate([("percent", "sum")]).to_pydict()
     assert shares == {
         "bar": [f"{run}, rank 0 device 0" for run in sorted(runs)],

@@ -15,7 +15,7 @@ from dashboard.compare.op_rows import Filter
 from dashboard.compare.picker import Pair
 from dashboard.widgets import formatting
 from tests.dashboard.conftest import MI300, OWLV2
-from tests.dashboard.elements import add_whole, charts, event, table_with, texts
+from tests.dashboard.elements import add_whole, charts, event, table_with, tables, texts
 from tests.samples import COMPILED, EAGER
 
 PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
@@ -195,7 +195,7 @@ def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run)
     ).iloc[0]
     shown = page(EAGER, COMPILED, row=row["row_id"])
     assert "torch's compile log names the operators" in texts(shown)
-    left, right = (table.value for table in shown.dataframe if "time_ns" in table.value)
+    left, right = (each for each in tables(shown) if "time_ns" in each)
     assert left["time_ns"].sum() == pytest.approx(row["base_ns"])
     assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
     assert right["time_ns"].sum() == pytest.approx(row["other_ns"])

@@ -9,6 +9,7 @@ import ingest
 from dashboard.memory.segments import packed
 from dashboard.widgets import formatting
 from tests.builders.leaking import MIB, leaking
+from tests.dashboard.elements import table_with, tables
 
 PEAK = 12_426_629_128  # of train_ctx512, as MemoryViz draws it
 TOP = "model.py:39 forward", 2_179_563_520
@@ -28,7 +29,7 @@ def metrics(page):
 
 
 def owners(page):
-    return next(frame.value for frame in page.dataframe if "allocations" in frame.value)
+    return table_with(page, "allocations")
 
 
 def queries(page, source):
@@ -131,10 +132,10 @@ def test_a_moment_that_is_none_is_the_peak(memory, at):
 
 def test_an_owner_lists_its_allocations_and_one_its_stack(memory, largest):
     page = memory("train_ctx512", owner=TOP[0], allocation=largest)
-    lived = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    lived = table_with(page, "lived")
     assert lived["bytes"].is_monotonic_decreasing
     assert lived["lived"].iloc[0] == "to the end"
-    stack = next(frame.value for frame in page.dataframe if "depth" in frame.value)
+    stack = table_with(page, "depth")
     assert list(stack["depth"]) == list(range(68))
     assert formatting.literal("model.py:39") in texts(page)
 
@@ -151,7 +152,7 @@ def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
     assert not queries(page, "memory_curve")
     assert metrics(page)["In use"] == "23.73 GiB"
     assert "**127 segments**" in texts(page)
-    pools = next(frame.value for frame in page.dataframe if "segments" in frame.value)
+    pools = table_with(page, "segments")
     assert set(pools["pool"]) == {"(0, 0)", "(0, 1)", "(0, 2)"}
 
 
@@ -193,7 +194,7 @@ def test_a_run_without_memory_says_how_to_record_it(memory):
 
 def test_two_runs_side_by_side(memory):
     page = memory("train_ctx512", "train_ctx128")
-    figures, lines = (f.value for f in page.dataframe if "change_bytes" in f.value)
+    figures, lines = (each for each in tables(page) if "change_bytes" in each)
     assert list(figures["name"]) == ["peak", "peak reserved", "start", "end"]
     assert figures["base_bytes"].iloc[0] == PEAK
     assert (lines["change_bytes"] == lines["other_bytes"] - lines["base_bytes"]).all()
@@ -205,7 +206,7 @@ def test_of_several_runs_two_are_chosen(memory, memory_run):
     names = ["train_ctx512", "train_ctx128", "full_history_annotations", "two_rank_rank0"]
     page = memory(*names, base=memory_run("full_history_annotations"))
     assert "Without memory data" in texts(page)
-    figures = next(f.value for f in page.dataframe if "change_bytes" in f.value)
+    figures = table_with(page, "change_bytes")
     assert tuple(figures[["base_bytes", "other_bytes"]].iloc[0]) == (1_783_664_516, PEAK)
 
 
@@ -218,7 +219,7 @@ def test_out_of_memory_comes_first(app, store, tmp_path):
     assert formatting.literal(f"train.py:7 {HARMFUL[2]}") in error.value
     assert "1.37 GiB were in use and 648.00 MiB free, 524.00 MiB of it in one piece" in error.value
     assert "Out of memory" in [button.label for button in page.button]
-    leaks = next(frame.value for frame in page.dataframe if "is_growing" in frame.value)
+    leaks = table_with(page, "is_growing")
     assert leaks[["user_frame", "bytes", "is_growing"]].values.tolist() == [
         [f"train.py:7 {HARMFUL[0]}", 400 * MIB, True]
     ]
@@ -271,6 +272,6 @@ def test_small_neighbours_are_put_together_by_state(memory_store, memory_run):
 def test_page_runs_has_the_peak(app, memory_store, memory_run):
     page = app(memory_store, "runs", run=memory_run("train_ctx512"))
     assert metrics(page) == {"Peak memory": "11.57 GiB"}
-    peaks = page.dataframe[0].value.set_index("run_id")["peak_bytes"]
+    peaks = tables(page)[0].set_index("run_id")["peak_bytes"]
     assert peaks[memory_run("train_ctx512")] == PEAK
     assert peaks.isna()[memory_run("flux_eager_full")]

@@ -2,8 +2,10 @@
 
 import pytest
 
+import ingest
+from dashboard.widgets import formatting
 from tests.builders.events import op
-from tests.dashboard.elements import add_whole, charts, texts
+from tests.dashboard.elements import add_whole, charts, table_with, tables, texts
 from tests.samples import TWO_RANKS
 
 
@@ -20,8 +22,8 @@ def test_an_unknown_run_gets_a_clear_word(app, shown_store, run_of):
 
 
 def test_kernels_are_ranked_as_computed_elsewhere(app, shown_store, run_of, truth):
-    page = app(shown_store, "operators", run=run_of("h100_owlv2"), level="kernel")
-    table = next(frame.value for frame in page.dataframe if "percent" in frame.value)
+    page = app(shown_store, "operators", run=run_of("h100_owlv2"), level="kernel", step="all")
+    table = table_with(page, "percent")
     expected = truth["h100_owlv2.json.gz"]["top_kernels"][:5]
     assert table[table["name"] != "bubble"].head(5)[
         ["name", "calls", "device_ns"]
@@ -31,21 +33,50 @@ def test_kernels_are_ranked_as_computed_elsewhere(app, shown_store, run_of, trut
 
 def test_each_rank_can_be_looked_at(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of(TWO_RANKS))
-    assert page.selectbox(key="device").options == [
-        "all devices",
-        "rank 0 device 0",
-        "rank 1 device 1",
-    ]
-    of_both = {m.label: m.value for m in page.metric}
-    assert of_both["Span (mean of 2 devices)"] == "1.23 s"  # 1.223 and 1.231, not 2.45
-    one = page.selectbox(key="device").select("rank 1 device 1").run()
-    assert {m.label: m.value for m in one.metric}["Span"] == "1.23 s"
+    assert page.selectbox(key="device").options == ["rank 1 device 1", "rank 0 device 0"]
+    page = app(shown_store, "operators", run=run_of(TWO_RANKS), step="all")
+    assert {m.label: m.value for m in page.metric}["Span"] == "1.23 s"
+    one = page.selectbox(key="device").select("rank 0 device 0").run()
+    assert {m.label: m.value for m in one.metric}["Span"] == "1.22 s"
+
+
+def test_a_step_is_ranked_alone(app, shown_store, run_of):
+    """Step 9, at each level: its kernels, its gaps, and shares of its wall time."""
+    run = run_of("v100_resnet50_workers0")
+    page = app(shown_store, "operators", run=run, step="9", level="kernel")
+    with ingest.connect(shown_store) as connection:
+        kernels = connection.execute(
+            "SELECT name, count(*), sum(dur_ns) FROM kernels WHERE run_id = $1 AND step = 9 "
+            "GROUP BY name ORDER BY 3 DESC, name",
+            [run],
+        ).fetchall()
+        wall_ns, idle_ns = connection.execute(
+            "SELECT wall_ns, idle_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
+        ).fetchone()
+    table = table_with(page, "percent")
+    rows = table[table["name"] != "bubble"]
+    assert list(rows[["name", "calls", "device_ns"]].itertuples(index=False, name=None)) == kernels
+    assert list(rows["percent"]) == [pytest.approx(100 * ns / wall_ns) for *_, ns in kernels]
+    said = {m.label: m.value for m in page.metric}
+    assert said["Wall time"] == formatting.duration(wall_ns)
+    assert said["Idle"] == formatting.duration(idle_ns)
+
+
+def test_a_range_of_steps_is_the_sum_of_its_steps(app, shown_store, run_of):
+    run = run_of("v100_resnet50_workers0")
+    with ingest.connect(shown_store) as connection:
+        (wall_ns,) = connection.execute(
+            "SELECT sum(wall_ns) FROM step_metrics WHERE run_id = $1 AND step BETWEEN 7 AND 9",
+            [run],
+        ).fetchone()
+    page = app(shown_store, "operators", run=run, step="7-9")
+    assert {m.label: m.value for m in page.metric}["Wall time"] == formatting.duration(wall_ns)
 
 
 def test_search_narrows_the_ranking(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"))
     page.text_input(key="q").set_value("SOFT").run()
-    assert list(page.dataframe[0].value["name"]) == ["aten::softmax"]
+    assert list(tables(page)[0]["name"]) == ["aten::softmax"]
     page.text_input(key="q").set_value("no such thing").run()
     assert "clear the search" in texts(page)
 
@@ -53,8 +84,8 @@ def test_search_narrows_the_ranking(app, shown_store, run_of):
 def test_several_runs_stand_side_by_side(app, shown_store, run_of):
     runs = [run_of("v100_resnet50_workers0"), run_of("v100_resnet50_workers4")]
     page = app(shown_store, "operators", run=runs)
-    assert list(page.dataframe[1].value.columns) == ["name", *runs]
-    assert page.dataframe[1].value["name"].iloc[0] == "bubble"
+    assert list(tables(page)[1].columns) == ["name", *(f"{run}_ns" for run in runs)]
+    assert tables(page)[1]["name"].iloc[0] == "bubble"
 
 
 def test_a_name_in_the_url_opens_its_details(app, shown_store, run_of):
@@ -72,11 +103,12 @@ def hosts(traces):
 def test_hosts_of_several_runs_are_told_apart(app, store, hosts):
     one, two = hosts
     page = app(store.path, "operators", run=hosts)
-    first, second = (said.value for said in page.markdown if "Top" in said.value)
-    assert one.rpartition("-")[2] in first
-    assert "mm **30.0 µs** (100.0%)" in first
-    assert two.rpartition("-")[2] in second
-    assert "mm **40.0 µs** (88.9%) · add **5.00 µs** (11.1%)" in second
+    table = table_with(page, "self_ns")[["run_id", "name", "self_ns", "percent"]]
+    assert sorted(table.round(1).itertuples(index=False, name=None)) == [
+        (one, "mm", 30_000, 100.0),
+        (two, "add", 5_000, 11.1),
+        (two, "mm", 40_000, 88.9),
+    ]
     (bars,) = charts(page)
     found = sorted(bars[["name", "run", "value"]].itertuples(index=False, name=None))
     assert found == sorted([("add", two, 5), ("mm", one, 30), ("mm", two, 40)])
@@ -84,5 +116,5 @@ def test_hosts_of_several_runs_are_told_apart(app, store, hosts):
 
 def test_a_link_to_an_operator_of_a_host_opens_that_run(app, store, hosts):
     for run, calls in zip(hosts, (1, 2), strict=True):
-        page = app(store.path, "operators", run=hosts, name="mm", of=f"{run} 0")
-        assert len(page.dataframe[-1].value) == calls
+        page = app(store.path, "operators", run=hosts, name="mm", process=f"{run} 0")
+        assert len(tables(page)[-1]) == calls

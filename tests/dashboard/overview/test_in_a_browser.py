@@ -12,14 +12,14 @@ WORKERS = "v100_resnet50_workers0"
 def test_a_link_to_a_run_opens_it_and_a_click_picks_a_step(tab, address, run_of):
     run = run_of(WORKERS)
     tab.goto(f"{address}/?run={run}")
-    expect(tab.get_by_text("step 6, the median")).to_be_visible()
+    expect(tab.get_by_text("Step 6, the median").first).to_be_visible()
     steps = tab.get_by_test_id("stVegaLiteChart").first
     expect(steps.locator("canvas, svg").first).to_be_visible()
     box = boxes_at_rest(tab, steps)[0]
     assert box
     tab.mouse.click(box["x"] + box["width"] - 50, box["y"] + 60)  # the last of six
     wait_for_query(tab, "step", "10")
-    expect(tab.get_by_text("· step 10")).to_be_visible()
+    expect(tab.get_by_test_id("stCaptionContainer").get_by_text("Step 10")).to_be_visible()
     assert query_of(tab)["run"] == [run]
 
 
@@ -42,5 +42,5 @@ def test_nothing_is_too_narrow(width, tab, address, run_of):
 def test_the_dashboard_opens_with_the_run_of_a_name(tab, shown_store, run_of):
     with served(shown_store, run=WORKERS) as address:
         tab.goto(address)
-        expect(tab.get_by_text("step 6, the median")).to_be_visible()
+        expect(tab.get_by_text("Step 6, the median").first).to_be_visible()
         assert query_of(tab)["run"] == [run_of(WORKERS)]

@@ -12,7 +12,7 @@ from dashboard.widgets import formatting
 from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import query_of, wait_for_query
-from tests.dashboard.elements import MARKS, texts
+from tests.dashboard.elements import MARKS, tables, texts
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -76,7 +76,7 @@ def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_
     last = page.metric[-1]
     assert last.help.startswith(formatting.literal(run_named("flux8")))
     assert last.delta == "-1.2%"  # 800 against the median of 1000, 1000, 800, 810 and 790
-    (changes,) = (frame.value for frame in page.dataframe)
+    (changes,) = tables(page)
     assert changes[["run_id", "series", "metric", "medians_from_to"]].to_numpy().tolist() == [
         [run_named(f"flux{CHANGED}"), "flux, eager", "wall time", "1.00 ms → 800 µs"]
     ]

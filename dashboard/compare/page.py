@@ -2,7 +2,18 @@
 
 import streamlit as st
 
-from dashboard.compare import answer, compilations, medians, operators, picker, timeline, waterfall
+from dashboard.compare import (
+    answer,
+    compilations,
+    differences,
+    medians,
+    operators,
+    picker,
+    sections,
+    several,
+    timeline,
+    waterfall,
+)
 from dashboard.widgets import incomplete_runs, recompiled
 
 
@@ -13,13 +24,18 @@ def page() -> None:
     pair = picker.pick(st.session_state["runs"])
     if pair is None:
         return
+    links = st.container()
+    several.show(pair, st.session_state["runs"])
     incomplete_runs.warn(pair.all_runs)
     recompiled.warn(pair.all_runs)
     metrics = answer.show(pair)
     if metrics is None:
         return
+    with links:
+        sections.links()
     waterfall.show(pair, metrics)
     medians.introduce(pair)
-    operators.show(pair)
+    differences.show(pair)
+    operators.show(pair, float(metrics.loc["wall", picker.BASE]))
     timeline.show(pair)
     compilations.show(pair)

@@ -10,7 +10,7 @@ from dashboard.query import Query, Value, select
 from dashboard.widgets import formatting, show_sql, tables
 
 COLUMNS = "topic, setting, base, other"
-WIDTHS = {"topic": 120, "setting": 220, "status": 90, "base": 420, "other": 420}
+WIDTHS = {"topic": 105, "setting": 175, "status": 85, "base": 200, "other": 200}
 
 
 def show(pair: Pair) -> None:

@@ -17,6 +17,7 @@ HELP = (
     "**only in the first** or **second**: nothing on the other side."
 )
 LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
+SEARCH_PIXELS, LEAST_PIXELS = 330, 190
 LEAST_HELP = (
     "In percent of the first run's wall time in the median step. The modules still add up all "
     "changes."
@@ -79,21 +80,25 @@ def show(pair: Pair, wall_ns: float) -> None:
 def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
     """Search, statuses, least change; the module comes from the address, put there by a click."""
     names = {op_rows.STATUSES[status]: status for status in every.statuses}
-    left, middle, right = st.columns([3, 5, 2], vertical_alignment="bottom")
-    with left:
-        search = run_picker.search("name, module or source")
-    with middle:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(width=SEARCH_PIXELS):
+            search = run_picker.search("name, module or source")
+        least = st.selectbox(
+            "Hide changes under, %",
+            LEAST,
+            key="min",
+            bind="query-params",
+            width=LEAST_PIXELS,
+            help=LEAST_HELP,
+        )
         chosen = st.pills(
             "Status",
             list(names),
             selection_mode="multi",
             key="status",
             bind="query-params",
+            width="content",
             help=HELP,
-        )
-    with right:
-        least = st.selectbox(
-            "Hide changes under, %", LEAST, key="min", bind="query-params", help=LEAST_HELP
         )
     statuses = tuple(names[name] for name in chosen if name in names)
     return Filter(search, statuses, modules.asked(pair), float(least) / 100 * wall_ns)

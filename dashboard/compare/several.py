@@ -44,8 +44,8 @@ def show(pair: Pair, picked: Sequence[str]) -> None:
         key=KEY,
         labels={"wall_ns": "wall time", "change_ns": "change", "change_percent": "change, %"}
         | {f"{name}_from_to": name for name in CHANGES},
-        widths={"side": 50, "run": 260, "change_percent": 78}
-        | {f"{name}_from_to": 170 for name in CHANGES},
+        widths={"side": 50, "run": 220, "change_percent": 78}
+        | {f"{name}_from_to": 150 for name in CHANGES},
         select="single-row",
         on_select=tick,
     )

@@ -2,7 +2,6 @@
 -- where `others` is a list of run ids. Of each run the device with the longest wall time counts;
 -- with a rank, that of the rank.
 -- One row: a run, the base among them. No rows where the base is unknown or has no metrics.
--- Start here: Which of several runs is the fastest?
 --
 -- run_id            the run
 -- is_base           whether it is the base

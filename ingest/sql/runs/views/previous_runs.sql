@@ -1,13 +1,12 @@
 -- The run before each run: the latest earlier one of the same model, of those on the same device
 -- where there are any. A run that names no model stands with those of its own name.
 -- One row: a run that has metrics.
--- Start here: Which run does a new one follow?
 --
 -- run_id           the run
 -- model            its model, else its name
 -- started_at       when the profile began, else when it was added, UTC
 -- ingested_at      when it was added, UTC
--- previous_run_id  the run before it; null for the first
+-- previous_run_id  the run before it (`runs.run_id`); null for the first
 -- is_same_device   whether that ran on a device of the same name, or on a host likewise; null where
 --                  there is none
 WITH runs_with_metrics AS (

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.compare import sections
 from dashboard.compare.picker import Pair
 from dashboard.query import select
 from dashboard.widgets import charts, colours, formatting, show_sql, tables
@@ -20,7 +21,7 @@ COLUMNS = (
 
 def show(pair: Pair) -> None:
     """Compilations with their reasons, graph breaks, and phases of both runs."""
-    st.subheader("Compilations", anchor=False)
+    st.subheader("Compilations", anchor=sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
         COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST

@@ -1,6 +1,6 @@
 """The rows of `op_diff`: filtered and added up in SQL, over rows computed once for a pair."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -38,11 +38,15 @@ HERE = "(directly)"
 
 @dataclass(frozen=True)
 class Filter:
-    """What of the rows is shown: a text in their names, their statuses, the module they are in."""
+    """What of the rows is shown: a text in their names, their statuses, the module they are in.
+
+    And how much they change at least, ns.
+    """
 
     search: str = ""
     statuses: tuple[str, ...] = ()
     module: str = ""
+    least_ns: float = 0
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,12 @@ def has_rows(pair: Pair, wanted: Filter) -> bool:
     return not rows(pair, query_of(pair, wanted, limit=1)).empty
 
 
+def smaller(pair: Pair, wanted: Filter) -> int:
+    """How many rows fit a filter but for changing by less."""
+    less = f"count(*) FILTER (abs(change_ns) < {ingest.literal(wanted.least_ns)}) AS rows"
+    return int(rows(pair, _select(pair, less, replace(wanted, least_ns=0)))["rows"].iloc[0])
+
+
 def sums(frame: pd.DataFrame) -> Sums:
     """Of these rows."""
     return Sums(len(frame), float(frame["base_ns"].sum()), float(frame["other_ns"].sum()))
@@ -138,6 +148,8 @@ def _select(
         where["status"] = list(wanted.statuses)
     if wanted.module:
         where[f"starts_with(concat(module, '/'), {ingest.literal(wanted.module + '/')})"] = True
+    if wanted.least_ns:
+        where["abs(change_ns) >="] = wanted.least_ns
     return select(
         columns,
         "op_diff",

@@ -1,9 +1,11 @@
 """Operators and kernels of two runs against each other: what became faster, slower, or one."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
-from dashboard.compare import bars, detail, modules, op_rows
+from dashboard.compare import bars, detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.picker import Pair
 from dashboard.widgets import formatting, run_picker, show_sql, tables
@@ -13,6 +15,12 @@ HELP = (
     "**fused**: a compiled kernel stands against several operators. **more** or **fewer calls**: "
     "by over 5%; a bar's tooltip says how much of the change they make. **same**: within 5%. "
     "**only in the first** or **second**: nothing on the other side."
+)
+LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
+SEARCH_PIXELS, LEAST_PIXELS = 330, 190
+LEAST_HELP = (
+    "In percent of the first run's wall time in the median step. The modules still add up all "
+    "changes."
 )
 HEADINGS = {
     "base_ns": "from",
@@ -34,9 +42,12 @@ WIDTHS = {"host_frame": 330, "module": 330, "name": 240, "evidence": 90, "status
 WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 
 
-def show(pair: Pair) -> None:
-    """Bars, modules, table, and what is behind the row that was ticked."""
-    st.subheader("Operators and kernels", anchor=False)
+def show(pair: Pair, wall_ns: float) -> None:
+    """Bars, modules, table, and what is behind the row that was ticked.
+
+    `wall_ns` is the first run's wall time.
+    """
+    st.subheader("Operators and kernels", anchor=sections.OPERATORS)
     every = op_rows.overview(pair)
     if not every.total.rows:
         st.info(
@@ -45,44 +56,52 @@ def show(pair: Pair) -> None:
             icon=":material/search_off:",
         )
         return
-    wanted = _controls(pair, every)
+    wanted = _controls(pair, every, wall_ns)
     shown = op_rows.rows(pair, op_rows.query_of(pair, wanted, MOST_ROWS))
     if shown.empty:
-        _sums(every.total, op_rows.sums(shown))
+        _sums(pair, wanted, every.total, op_rows.sums(shown))
         st.info("No row fits; clear the search or the filters.", icon=":material/search_off:")
         return
     left, right = st.container(key="roomy-operators").columns(2, gap="medium")
     with left:
         bars.draw(shown)
     with right:
-        modules.show(pair, every, wanted)
+        modules.show(pair, every, replace(wanted, least_ns=0))
     row = _table(pair, shown, wanted)
     with st.container(horizontal=True):
         query = op_rows.query_of(pair, wanted)
         show_sql.show(query, "operators")
         tables.downloads(query, "op-diff", "op-diff")
-    _sums(every.total, op_rows.sums(shown))
+    _sums(pair, wanted, every.total, op_rows.sums(shown))
     if row is not None:
         detail.show(pair, row)
 
 
-def _controls(pair: Pair, every: Overview) -> Filter:
-    """Search and statuses; the module comes from the address, put there by a click."""
+def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
+    """Search, statuses, least change; the module comes from the address, put there by a click."""
     names = {op_rows.STATUSES[status]: status for status in every.statuses}
-    left, right = st.columns([2, 5], vertical_alignment="bottom")
-    with left:
-        search = run_picker.search("name, module or source")
-    with right:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(width=SEARCH_PIXELS):
+            search = run_picker.search("name, module or source")
+        least = st.selectbox(
+            "Hide changes under, %",
+            LEAST,
+            key="min",
+            bind="query-params",
+            width=LEAST_PIXELS,
+            help=LEAST_HELP,
+        )
         chosen = st.pills(
             "Status",
             list(names),
             selection_mode="multi",
             key="status",
             bind="query-params",
+            width="content",
             help=HELP,
         )
     statuses = tuple(names[name] for name in chosen if name in names)
-    return Filter(search, statuses, modules.asked(pair))
+    return Filter(search, statuses, modules.asked(pair), float(least) / 100 * wall_ns)
 
 
 def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
@@ -117,13 +136,16 @@ def _written(frame: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def _sums(total: Sums, shown: Sums) -> None:
+def _sums(pair: Pair, wanted: Filter, total: Sums, shown: Sums) -> None:
     """What the rows shown add up to, and those that are not: nothing is hidden."""
     left = total.without(shown)
     said = f"All {total.rows:,} rows: {_said(total)}."
     if left.rows:
         said = f"Shown: {formatting.counted(shown.rows, 'row')}, {_said(shown)}. "
         said += f"Not shown: {formatting.counted(left.rows, 'row')}, {_said(left)}. "
+        if wanted.least_ns and (smaller := op_rows.smaller(pair, wanted)):
+            said += f"Of these, {smaller:,} changed by less than "
+            said += f"{formatting.duration(wanted.least_ns)}. "
         said += f"All {total.rows:,}: {_said(total)}."
     st.caption(said + " Tick a row for what stands against what." * bool(shown.rows))
 

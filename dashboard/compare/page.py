@@ -1,6 +1,19 @@
 """Page Compare: what changed from one run, or group of runs, to the other, and why."""
 
-from dashboard.compare import answer, compilations, medians, operators, picker, timeline, waterfall
+import streamlit as st
+
+from dashboard.compare import (
+    answer,
+    compilations,
+    differences,
+    medians,
+    operators,
+    picker,
+    sections,
+    several,
+    timeline,
+    waterfall,
+)
 from dashboard.widgets import incomplete_runs, recompiled
 from dashboard.widgets.view import View
 
@@ -10,13 +23,18 @@ def page(view: View) -> None:
     pair = picker.pick(view.runs)
     if pair is None:
         return
+    links = st.container()
+    several.show(pair, view.runs)
     incomplete_runs.warn(pair.all_runs)
     recompiled.warn(pair.all_runs)
     metrics = answer.show(pair)
     if metrics is None:
         return
+    with links:
+        sections.links()
     waterfall.show(pair, metrics)
     medians.introduce(pair)
-    operators.show(pair)
+    differences.show(pair)
+    operators.show(pair, float(metrics.loc["wall", picker.BASE]))
     timeline.show(pair)
     compilations.show(pair)

@@ -7,11 +7,13 @@ import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.compare import run_groups
+from dashboard.compare import default_pair, run_groups
 from dashboard.query import Scalar, select
 from dashboard.widgets import formatting
 
 BASE, OTHER, RANK = "base", "other", "rank"
+DEFAULT = "default_pair"  # the one shown until someone chooses, and the runs picked then
+SWAP = "swap"
 SLOWEST = "the slowest of each"
 RUN_PIXELS = 430
 
@@ -61,7 +63,7 @@ class Pair:
 def pick(picked: Sequence[str]) -> Pair | None:
     """Draws the two pickers; None, with a word on what to do, until they name two sides.
 
-    Until someone chooses, the older of two picked runs is the base.
+    Until someone chooses, the pair is that of `default_pair`.
     """
     listed = select("run_id", "run_overview", order_by=data.LATEST_FIRST)
     runs = [str(run) for run in data.rows(listed)["run_id"]]
@@ -71,17 +73,20 @@ def pick(picked: Sequence[str]) -> Pair | None:
         return None
     choices = [*runs, *run_groups.offered()]
     choices += _asked_for(choices)
-    _begin_with([run for run in reversed(runs) if run in picked])
+    reason = _begin_with([run for run in runs if run in picked])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         base = _picker("From", BASE, choices)
         st.button(
             "Swap",
+            key=SWAP,
             icon=":material/swap_horiz:",
             on_click=_swap,
             disabled=base is None and st.session_state.get(OTHER) is None,
         )
         other = _picker("To", OTHER, choices)
         rank = st.container(width="content")
+    if reason:
+        st.caption(reason)
     if base is None or other is None:
         missing = "two runs" if base is None and other is None else "the second run"
         st.info(
@@ -137,13 +142,36 @@ def _picker(label: str, key: str, runs: Sequence[str]) -> str | None:
     return str(chosen) if chosen else None
 
 
-def _begin_with(picked: Sequence[str]) -> None:
-    """Where neither the address nor an earlier choice names a run, the picked ones."""
-    known = {key: st.session_state.get(key) or st.query_params.get(key) for key in (BASE, OTHER)}
-    rest = [run for run in picked if run not in known.values()]
-    for key, run in known.items():
-        if run is None and rest:
-            st.session_state[key] = rest.pop(0)
+def _begin_with(latest_first: Sequence[str]) -> str:
+    """Where nothing is chosen, puts the default pair into the pickers; returns why it is that one.
+
+    The pair follows the picked runs. Where one side is chosen, the other is the earliest picked.
+    """
+    keys = (BASE, OTHER)
+    named = [st.query_params.get(key) for key in keys]
+    held = [st.session_state.get(key) for key in keys]
+    # A button's state does not outlive its page, as that of the pickers does: without it, one comes
+    # from elsewhere, and an address that names runs has precedence.
+    is_here = SWAP in st.session_state
+    chosen = held if is_here else [url or state for url, state in zip(named, held, strict=True)]
+    shown: tuple[default_pair.DefaultPair, list[str]] | None = st.session_state.pop(DEFAULT, None)
+    if shown is not None and (chosen != list(shown[0][:2]) or (any(named) and not is_here)):
+        if is_here:  # One side was chosen: the address gets both.
+            st.session_state[BASE], st.session_state[OTHER] = held
+        shown = None
+    if any(chosen) and shown is None:
+        rest = [run for run in reversed(latest_first) if run not in chosen]
+        for key, run in zip(keys, chosen, strict=True):
+            if run is None and rest:
+                st.session_state[key] = rest.pop(0)
+        return ""
+    if shown is not None and shown[1] == list(latest_first):
+        st.session_state[DEFAULT] = shown
+        return shown[0].reason
+    found = default_pair.of(latest_first)
+    st.session_state[BASE], st.session_state[OTHER] = found.base, found.other
+    st.session_state[DEFAULT] = found, list(latest_first)
+    return found.reason
 
 
 def _asked_for(choices: Sequence[str]) -> list[str]:

@@ -65,7 +65,7 @@ def pick(pair: Pair) -> dict[str, Step]:
             st.selectbox(
                 "Step",
                 [MEDIAN, *numbers],
-                key="step",
+                key="steps",
                 bind="query-params",
                 width=220,
                 help="Of median length, or the first, second, … that was measured.",

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.compare import detail, lanes
+from dashboard.compare import detail, lanes, sections
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.compare.steps import MOST_WORK_ITEMS, Step, pick
 from dashboard.widgets import charts, formatting, show_sql, timeline, zoom
@@ -15,7 +15,7 @@ COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id
 @st.fragment
 def show(pair: Pair) -> None:
     """The first run's above, the second's below; brushing either zooms both."""
-    st.subheader("One step of each, on one time axis", anchor=False)
+    st.subheader("One step of each, on one time axis", anchor=sections.TIMELINE)
     steps = pick(pair)
     if len(steps) < 2:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from dashboard.compare import medians
+from dashboard.compare import medians, sections
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.widgets import charts, colours, formatting, show_sql, tables
 
@@ -16,7 +16,7 @@ WALLS = "#66707C"
 
 def show(pair: Pair, metrics: pd.DataFrame) -> None:
     """The chart, and all metrics on request."""
-    st.subheader("Where the difference comes from", anchor=False)
+    st.subheader("Where the difference comes from", anchor=sections.METRICS)
     parts, are_given = medians.in_parts(pair, metrics)
     bars = steps(parts)
     wall = parts.loc["wall"]

@@ -99,6 +99,29 @@ def test_runs_lead_to_their_comparison(
     wait_for_query(tab, "base", runs[1])
 
 
+def test_a_tick_among_several_runs_and_a_link_to_a_section(
+    tab: Page,
+    serve: Callable[[Path], str],
+    compared_store: Path,
+    compared_run: Callable[[str], str],
+) -> None:
+    runs = [compared_run(name) for name in (OWLV2, MI300, EAGER)]
+    query = urlencode({"run": runs, "base": runs[0], "other": runs[1]}, doseq=True)
+    tab.goto(f"{serve(compared_store)}/compare?{query}")
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
+    expect(cell(tab, runs[2]).first).to_be_attached()
+    tick(tab, 0)  # the fastest: a tiny model
+    wait_for_query(tab, "other", runs[2])
+    assert query_of(tab)["base"] == [runs[0]]
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
+    tab.set_viewport_size({"width": 1400, "height": 900})
+    timeline = tab.get_by_role("heading", name="One step of each")
+    expect(timeline).not_to_be_in_viewport()
+    tab.get_by_role("link", name="Timeline", exact=True).click()
+    expect(timeline).to_be_in_viewport()
+    assert query_of(tab)["other"] == [runs[2]]
+
+
 @pytest.mark.parametrize(("base", "other"), [(EAGER, COMPILED), (OWLV2, MI300)])
 @pytest.mark.parametrize("width", [480, 1100, 1600])
 def test_the_page_fits_its_window(tab: Page, address_of, base: str, other: str, width: int) -> None:

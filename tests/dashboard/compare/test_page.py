@@ -107,6 +107,21 @@ def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, asked, compared_ru
     assert 0 < len(table_with(found, "evidence")) < count
 
 
+@pytest.mark.parametrize("least", ["0.1", "1", "5"])
+def test_small_changes_are_hidden_and_counted(page, asked, compared_run, least):
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    changes = asked("SELECT change_ns FROM op_diff($1, $2)", runs)["change_ns"].abs()
+    (wall,) = asked("SELECT wall_ns FROM run_metrics WHERE run_id = $1", runs[:1])["wall_ns"]
+    small = changes < wall * float(least) / 100
+    shown = page(EAGER, COMPILED, min=least)
+    assert len(table_with(shown, "evidence")) == (~small).sum() > 0
+    said = texts(shown)
+    assert f"Of these, {small.sum()} changed by less than" in said
+    assert f"Not shown: {small.sum()} rows" in said
+    modules = [table.value for table in shown.dataframe if "child" in table.value]
+    assert modules[0]["rows"].sum() == len(changes)
+
+
 FILTERS = [
     Filter(),
     Filter(search="GELU"),
@@ -216,8 +231,12 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
             [step.run_id, step.start_ns, step.work_end_ns],
         )
         assert len(lane) == len(inside)
-    first = [data for data in charts(page(EAGER, COMPILED, step="1")) if "lane" in data]
+    first = [data for data in charts(page(EAGER, COMPILED, steps="1")) if "lane" in data]
     assert len(first[0]) != len(lanes[0]) or not first[0].equals(lanes[0])
+    # On other pages, and in old links, `step` is another thing.
+    for old in ("1", "median step"):
+        same = [data for data in charts(page(EAGER, COMPILED, step=old)) if "lane" in data]
+        assert same[0].equals(lanes[0])
 
 
 def test_compilations_tell_their_reasons(page):

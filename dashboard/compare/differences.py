@@ -1,0 +1,71 @@
+"""How two runs were set up differently: configuration, versions, environment and tags."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare import sections
+from dashboard.compare.picker import Pair
+from dashboard.query import Query, Value, select
+from dashboard.widgets import formatting, show_sql, tables
+
+COLUMNS = "topic, setting, base, other"
+WIDTHS = {"topic": 105, "setting": 175, "status": 85, "base": 200, "other": 200}
+
+
+def show(pair: Pair) -> None:
+    """The settings that differ, how many do not, and all of them on request."""
+    st.subheader("Different settings", anchor=sections.DIFFERENCES)
+    counts = _counts(pair)
+    query = _query(pair, COLUMNS, {"status": "different"})
+    if counts.get("different"):
+        _table(_rows(pair, query), f"different-{pair.key}")
+    st.caption(_said(counts))
+    with st.container(horizontal=True):
+        show_sql.show(query, "settings")
+        tables.downloads(_query(pair, "*"), "setting-diff", "setting-diff")
+    every = st.expander(
+        f"All {formatting.counted(sum(counts.values()), 'setting')}",
+        key=f"settings-{pair.key}",
+        on_change="rerun",
+    )
+    if every.open:
+        with every:
+            _table(_rows(pair, _query(pair, f"status, {COLUMNS}")), f"settings-rows-{pair.key}")
+
+
+def _query(pair: Pair, columns: str, where: dict[str, Value] | None = None) -> Query:
+    runs = [pair.base, pair.other]
+    return select(columns, "setting_diff", where, arguments=runs, order_by="topic, setting")
+
+
+def _rows(pair: Pair, query: Query) -> pd.DataFrame:
+    """The rows of a query over `setting_diff`, which is computed once for a pair."""
+    return data.rows_of_call(query, "setting_diff", (pair.base, pair.other))
+
+
+def _counts(pair: Pair) -> dict[str, int]:
+    """How many settings there are of each status."""
+    runs = [pair.base, pair.other]
+    query = select(
+        "status, count(*) AS settings", "setting_diff", arguments=runs, group_by="status"
+    )
+    frame = _rows(pair, query)
+    return dict(zip(frame["status"], frame["settings"].astype(int), strict=True))
+
+
+def _said(counts: dict[str, int]) -> str:
+    same = counts.get("same", 0)
+    said = f"{formatting.counted(same, 'setting')} {'is' if same == 1 else 'are'} the same."
+    if not counts.get("different"):
+        said = f"No setting is known to differ. {said}"
+    if unknown := counts.get("unknown", 0):
+        is_known = "is" if unknown == 1 else "are"
+        said += f" {formatting.counted(unknown, 'setting')} {is_known} known of one run only."
+    return said
+
+
+def _table(frame: pd.DataFrame, key: str) -> None:
+    tables.show(
+        frame, "setting_diff", key=key, labels={"base": "from", "other": "to"}, widths=WIDTHS
+    )

@@ -1,0 +1,92 @@
+"""How two runs were set up: configuration, versions, environment, recording and tags."""
+
+import json
+from typing import Any
+
+import ingest
+from tests.builders import diff_traces
+from tests.conftest import Traces
+
+
+def run(traces: Traces, name: str, said: dict[str, Any] | None = None, **tags: str) -> str:
+    """A run of the eager trace, with a `run.json` where that is given."""
+    directory = traces.directory / name
+    directory.mkdir()
+    traces.write(diff_traces.eager(), name).rename(directory / "trace.json")
+    if said is not None:
+        (directory / "run.json").write_text(json.dumps({"name": name, **said}))
+    return traces.store.add(directory, ingest.AddOptions(name=name, tags=dict(tags))).run_id
+
+
+def differences(traces: Traces, base: str, other: str, status: str) -> set[tuple[Any, ...]]:
+    """Topic, setting, and both sides of each row of a status."""
+    with ingest.connect(traces.store.path) as connection:
+        rows = connection.execute(
+            "SELECT topic, setting, base, other FROM setting_diff($1, $2) WHERE status = $3",
+            [base, other, status],
+        ).fetchall()
+    assert len(rows) == len({row[:2] for row in rows})
+    return set(rows)
+
+
+def test_what_differs_of_run_json_versions_and_tags(traces: Traces) -> None:
+    said = {
+        "model": "flux",
+        "mode": "eager",
+        "batch": 1,
+        "seed": 3,
+        "width": 64,
+        "height": 32,
+        "framework_version": "2.12.0",
+        "arguments": {"command": ["train.py", "--lr", "1"]},
+        "started_at": "2026-11-20T10:00:00+00:00",
+        "wall_times_ns": [5, 6],
+    }
+    changed = {
+        "mode": "compiled",
+        "compile": {"mode": "max-autotune", "dynamic": False},
+        "seed": 4,
+        "height": 64,
+        "framework_version": "2.13.0",
+        "arguments": {"command": ["train.py", "--lr", "2"]},
+        "started_at": "2026-11-21T10:00:00+00:00",
+        "wall_times_ns": [7, 8],
+        "memory": [{"device": "host", "peak_rss_bytes": 9}],
+    }
+    base = run(traces, "base", said, branch="main", nightly="yes")
+    other = run(traces, "other", said | changed, branch="fast", nightly="yes", ticket="42")
+    assert differences(traces, base, other, "different") == {
+        ("configuration", "mode", "eager", "compiled"),
+        ("configuration", "compile.mode", None, "max-autotune"),
+        ("configuration", "compile.dynamic", None, "false"),
+        ("configuration", "seed", "3", "4"),
+        ("configuration", "image size", "64 × 32", "64 × 64"),
+        (
+            "environment",
+            "arguments.command",
+            '["train.py","--lr","1"]',
+            '["train.py","--lr","2"]',
+        ),
+        ("version", "framework_version", "2.12.0", "2.13.0"),
+        ("tag", "branch", "main", "fast"),
+        ("tag", "ticket", None, "42"),
+    }
+    same = differences(traces, base, other, "same")
+    assert {
+        ("configuration", "model", "flux", "flux"),
+        ("configuration", "batch", "1", "1"),
+        ("tag", "nightly", "yes", "yes"),
+        ("environment", "ranks", "1", "1"),
+    } <= same
+    assert not differences(traces, base, other, "unknown")
+
+
+def test_what_a_run_without_a_run_json_does_not_tell_is_unknown(traces: Traces) -> None:
+    base = run(traces, "base")
+    other = run(traces, "other", {"seed": 4, "batch": 2}, branch="main")
+    assert differences(traces, base, other, "different") == {("tag", "branch", None, "main")}
+    assert differences(traces, base, other, "unknown") == {
+        ("configuration", "seed", None, "4"),
+        ("configuration", "batch", None, "2"),
+    }
+    assert not differences(traces, base, base, "different")

@@ -11,7 +11,7 @@ PLACE = re.compile(r"'(?:[^']|'')*'|\$(\d+)")  # a parameter, or a literal that 
 CONDITION = re.compile(r"(.+?)(?: ([<>]=?|<>))?", re.DOTALL)
 
 Scalar = str | int | float | None
-Value = Scalar | Sequence[str]
+Value = Scalar | Sequence[str] | Sequence[int]
 
 
 @dataclass(frozen=True)

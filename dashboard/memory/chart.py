@@ -1,17 +1,19 @@
 """The chart of a memory curve: bands that add up to it, what was reserved, and marks above."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from dashboard.memory import curve_marks
+from dashboard.memory import curve_marks, single_bands
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
+from dashboard.memory.single_bands import Singles
 from dashboard.memory.stretch import Stretch
-from dashboard.widgets import charts, colours, formatting
+from dashboard.widgets import charts, formatting
 
 BRUSH = "stretch"
 MOMENT = "moment"
@@ -21,14 +23,28 @@ LABEL_ROOM = 0.06  # of the highest value, above it, for each line of labels
 NAME_WIDTH = 70  # characters of a name in legend and tooltip
 
 
+@dataclass(frozen=True)
+class Bands:
+    """What a curve is divided into: the bytes of each band, by `name`, at each moment; those that
+    `colour_of` does not have are the last band together, of colour `rest`.
+
+    `legend` says what the colours mean, by default the bands. `singles` are drawn over them.
+    """
+
+    rows: pd.DataFrame
+    colour_of: dict[str, str]
+    rest: str
+    legend: dict[str, str] | None = None
+    singles: Singles | None = None
+
+
 def draw(
     device: MemoryDevice,
     stretch: Stretch,
     curve: pd.DataFrame,
-    bands: pd.DataFrame,
+    bands: Bands,
     marks: pd.DataFrame,
     moment: Moment,
-    colour_of: dict[str, str],
     key: str,
     on_zoom: Callable[[int, int], None],
     on_pick: Callable[[int], None],
@@ -36,9 +52,9 @@ def draw(
     """The chart and its legend; a drag calls `on_zoom` with positions, a click `on_pick` with an
     ordinal."""
     factor, title = stretch.scale()
-    moments, names = _wide(curve, bands, stretch, list(colour_of))
+    moments, names = _wide(curve, bands.rows, stretch, list(bands.colour_of))
     size, unit = charts.size_axis(_highest(moments))
-    palette = [*colour_of.values(), colours.OTHERS if colour_of else colours.OWNERS[0]]
+    palette = [*bands.colour_of.values(), bands.rest]
     shown = _drawn(moments, names, stretch, factor, size)
 
     def selected() -> None:
@@ -50,7 +66,7 @@ def draw(
             on_pick(int(picked[0]["ordinal"]))
 
     reserved = device.peak_reserved_bytes is not None
-    meanings = dict(zip(names.values(), palette, strict=True))
+    meanings = dict(bands.legend or zip(names.values(), palette, strict=True))
     if reserved:
         meanings["reserved by the allocator"] = charts.ink()
     charts.legend(meanings)
@@ -60,11 +76,15 @@ def draw(
     )
     room = 1 + LABEL_ROOM * (1 + curve_marks.lines(device, marks, moment))
     scale = alt.Scale(domain=[0, room * _highest(moments) / size], nice=False)
-    layers = [_areas(shown, list(names), palette, x, scale, unit)]
-    if reserved:
-        layers.append(_reserved(curve, stretch, factor, size, x))
-    layers += curve_marks.points(device, stretch, factor, size, marks, moment, moments, x)
-    layers.append(_pointed(shown, names, x, reserved))
+    lines = [_reserved(curve, stretch, factor, size, x)] if reserved else []
+    lines += curve_marks.points(device, stretch, factor, size, marks, moment, moments, x)
+    layers = [*lines, _pointed(shown, names, x, reserved)]
+    if bands.singles is not None:
+        # They cover what shows a moment, and would cover the lines.
+        places = moments[["ordinal", "position", "next"]]
+        singles = single_bands.layer(bands.singles, places, factor, size, x)
+        layers = [layers[-1], singles, *lines]
+    layers.insert(0, _areas(shown, list(names), palette, x, scale, unit))
     st.altair_chart(
         alt.layer(*layers).properties(height=HEIGHT),
         key=key,

@@ -1,18 +1,18 @@
 """The memory curve of a device by what held the memory; with zoom, and a moment to pick."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.memory import chart, chosen_moment
+from dashboard.memory import allocations, chart, chosen_moment
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.query import select
-from dashboard.widgets import colours, show_sql, tables
+from dashboard.widgets import colours, formatting, show_sql, tables
 from dashboard.widgets.zoom import Zoom
 
 BINS = 240
@@ -24,16 +24,20 @@ LEVELS = {
     "module": "the innermost nn.Module",
     "op": "the innermost operator",
     "category": "what it was for: parameters, activations, gradients, …",
+    allocations.LEVEL: f"the {allocations.MOST} largest allocations, each over its life",
 }
+OWNERS = {"frame": "line of code", "op": "operator"}  # what levels are called
 PREFERRED = ("frame", "op", "category", "module")
 AXES = ("time", "order")
 
 
 def levels_of(device: MemoryDevice) -> list[str]:
-    """The levels of which something is known of this device, the best to begin with first."""
+    """The levels of which something is known of this device, the best to begin with first; single
+    allocations are the last."""
     frame = _at_the_peak(device)
     known = set(frame["level"][frame["is_known"]])
-    return [level for level in PREFERRED if level in known]
+    levels = [level for level in PREFERRED if level in known]
+    return [*levels, allocations.LEVEL] if device.allocations else levels
 
 
 def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
@@ -84,18 +88,23 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
     since, until = ZOOM.stretch(whole)
     stretch = Stretch(axis, since, until)
+    is_single = level == allocations.LEVEL
+    bins = allocations.BINS if is_single else BINS
     curve = select(
         "position, bin, ordinal, time_ns, action, used_bytes, reserved_bytes",
         "memory_curve",
-        arguments=[*device.arguments, axis, since, until, BINS],
+        arguments=[*device.arguments, axis, since, until, bins],
         order_by="ordinal",
     )
-    bands = select(
-        "position, ordinal, time_ns, name, is_known, owner_ordinal, bytes",
-        "memory_by_owner_over_time",
-        arguments=[*device.arguments, level, axis, since, until, BINS, MOST_OWNERS],
-        order_by="ordinal, owner_ordinal",
-    )
+    if is_single:
+        bands = allocations.query(device, axis, since, until, bins)
+    else:
+        bands = select(
+            "position, ordinal, time_ns, name, is_known, owner_ordinal, bytes",
+            "memory_by_owner_over_time",
+            arguments=[*device.arguments, level, axis, since, until, bins, MOST_OWNERS],
+            order_by="ordinal, owner_ordinal",
+        )
     marks = select(
         "kind, name, start_position, end_position, ordinal",
         "memory_marks",
@@ -110,15 +119,14 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     if held.empty:
         st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
         return
-    largest = _largest(held)
+    divided = _of_allocations(device, held) if is_single else _of_owners(device, level, held)
     chart.draw(
         device,
         stretch,
         data.rows(curve),
-        held,
+        divided,
         data.rows(marks),
         moment,
-        _colours(device, level, largest),
         key=f"memory-{device.key}-{axis}-{level}-{since}-{until}-{moment.ordinal}",
         on_zoom=ZOOM.to,
         on_pick=_pick,
@@ -128,13 +136,31 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         show_sql.show(bands, "bands")
         show_sql.show(marks, "marks")
         tables.downloads(curve, f"{device.run}-memory-curve", "memory-curve")
-    st.caption(_said(device, largest))
+    st.caption(_said(device, divided))
 
 
-def _said(device: MemoryDevice, owners: Collection[str]) -> str:
+def _of_owners(device: MemoryDevice, level: str, held: pd.DataFrame) -> chart.Bands:
+    colour_of = _colours(device, level, _largest(held))
+    return chart.Bands(held, colour_of, colours.OTHERS if colour_of else colours.OWNERS[0])
+
+
+def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
+    """Single allocations, in the colours of their owners at the best level that is known."""
+    level = next((one for one in levels_of(device) if one != allocations.LEVEL), PREFERRED[0])
+    found = allocations.details(device, level, held)
+    colour_of = _colours(device, level, allocations.owners(found))
+    return allocations.bands(device, OWNERS.get(level, level), held, found, colour_of)
+
+
+def _said(device: MemoryDevice, bands: chart.Bands) -> str:
     used = "Allocated memory, with what waits to be freed" if device.origin == "snapshot" else ""
     used = used or "Allocated memory"
-    largest = f", by its {len(owners)} largest owners" if len(owners) > 1 else ""
+    largest = ""
+    if bands.singles is not None:
+        count = formatting.counted(len(bands.singles.about), "allocation")
+        largest = f"; the largest, {count}, are bands over their lives, the oldest at the bottom"
+    elif len(bands.colour_of) > 1:
+        largest = f", by its {len(bands.colour_of)} largest owners"
     return (
         f"{used}{largest}. Drag over the chart to zoom in; click it to see what held the memory at "
         "that moment, below."

@@ -4,7 +4,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard.memory import chosen_moment, comparison, curve, device_memory, errors, reports, state
+from dashboard.memory import (
+    advice,
+    allocations,
+    chosen_moment,
+    comparison,
+    curve,
+    device_memory,
+    errors,
+    reports,
+    state,
+)
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import formatting
 from dashboard.widgets.view import View
@@ -33,6 +43,7 @@ def _run(device: MemoryDevice) -> None:
     device_memory.metrics(device)
     _warnings(device)
     errors.show(device)
+    advice.show(device)
     levels = curve.levels_of(device)
     _limits(device, levels)
     axis, level = curve.controls(device, levels)
@@ -73,7 +84,7 @@ def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
         )
     elif device.device_type == "cpu" and device.origin == "trace":
         st.caption("The memory of the CPU, as the profiler recorded it.")
-    if device.has_history and device.allocations and not levels:
+    if device.has_history and levels == [allocations.LEVEL]:
         st.caption("No stacks, operators, modules or categories were recorded for allocations.")
 
 

@@ -1,5 +1,7 @@
 """A stack, frame by frame."""
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -11,6 +13,9 @@ from dashboard.widgets import formatting, show_sql, tables
 
 UNKNOWN = {"", "??"}
 OWN = "your own"
+LINES = 8  # of a stack in short
+OWN_LINES = 4  # of these, as many are kept for the user's own
+LINE_WIDTH = 90  # characters
 WIDTHS = {"depth": 40, "of": 90, "function": 330}
 
 
@@ -47,6 +52,36 @@ def show(run: str, stack: int, key: str = "stack") -> None:
     with st.container(horizontal=True):
         show_sql.show(query, "stack")
         tables.downloads(query, f"{run}-stack-{stack}", key)
+
+
+def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:
+    """Each stack in short: the innermost lines of Python, with some of the user's own."""
+    query = select(
+        "stack_id, function, filename, line, is_python, is_library",
+        "stack_frames",
+        {"run_id": run, "stack_id": [int(stack) for stack in stacks]},
+        order_by="stack_id, depth",
+    )
+    frames = data.rows(query)
+    return {int(stack): _short(of_stack) for stack, of_stack in frames.groupby("stack_id")}
+
+
+def _short(frames: pd.DataFrame) -> list[str]:
+    python = frames[frames["is_python"]]
+    if python.empty:
+        return [f"{formatting.counted(len(frames), 'frame')} of C++, none of Python"]
+    own = set(python.index[~python["is_library"]][:OWN_LINES])
+    others = [place for place in python.index if place not in own][: LINES - len(own)]
+    shown = python.loc[sorted([*own, *others])]
+    return [_line(row) for row in shown.itertuples()]
+
+
+def _line(row: Any) -> str:
+    """`file:line function`, and whether it is the user's own."""
+    name = re.sub(r".*[/\\]", "", str(row.filename))
+    place = name if formatting.missing(row.line) else f"{name}:{row.line:.0f}"
+    line = formatting.clipped(f"{place} {row.function}", LINE_WIDTH)
+    return f"{line} ({OWN})" if _owner(row) == OWN else line
 
 
 def _owner(row: Any) -> str:

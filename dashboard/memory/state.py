@@ -1,21 +1,20 @@
 """What held the memory at the chosen moment: its owners, their allocations, one's stack."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.memory import chosen_moment, segments, stack_frames
+from dashboard.memory import allocations, chosen_moment, curve, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
+from dashboard.query import Query, select
 from dashboard.widgets import formatting, run_picker, show_sql, tables
 
 MOST_OWNERS = 1_000
 WIDE = 262  # pixels of a line of code
 MOST_ALLOCATIONS = 200
-OWNERS = {"frame": "line of code", "op": "operator"}
 EXPLAINED = {
     ingest.names.BEFORE_TRACE: "allocated before the recording, freed in it.",
     ingest.names.NO_STACK: "no stack was recorded, as for memory that libraries take, or "
@@ -35,6 +34,8 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     if level is None:
         if device.origin != "snapshot":
             st.caption("Not known: no allocation can be followed.")
+    elif level == allocations.LEVEL:
+        _largest(device, moment)
     else:
         _owners(device, level, moment)
     segments.show(device, moment)
@@ -74,7 +75,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
             frame,
             "memory_by_owner",
             key=f"owners-{device.key}-{level}-{moment.ordinal}",
-            labels={"name": OWNERS.get(level, level)},
+            labels={"name": curve.OWNERS.get(level, level)},
             widths={"name": WIDE},
             select="single-row" if device.allocations else None,
             selected=[names.index(asked)] if asked in names else [],
@@ -97,32 +98,61 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
         stack_frames.show(device.run, stack)
 
 
+@st.fragment
+def _largest(device: MemoryDevice, moment: Moment) -> None:
+    """The largest allocations of all owners; ticking one shows its stack."""
+    query = select(
+        f"bytes, user_frame, {_columns(device)}",
+        "memory_allocations_at('moment')",
+        given=device.at(moment.ordinal),
+        order_by="bytes DESC, allocation_id",
+        limit=MOST_ALLOCATIONS,
+    )
+    stack = _table(device, query, "", moment)
+    if stack is not None:
+        stack_frames.show(device.run, stack)
+
+
+def _columns(device: MemoryDevice) -> str:
+    """Of an allocation, what its table shows beside its size."""
+    return (
+        f"alloc_ns - {ingest.literal(device.first_ns)} AS after_ns, dur_ns, state, step, op, "
+        "module, category, alloc_ordinal, free_ordinal, address, allocation_id, stack_id"
+    )
+
+
 def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -> int | None:
     """The largest allocations of an owner; the stack of the one ticked."""
     where = {**device.where(), "level": level, "name": owner}
     owned = select("allocation_id", "memory_owners", where)
     query = select(
-        f"bytes, alloc_ns - {ingest.literal(device.first_ns)} AS after_ns, dur_ns, state, step, "
-        "op, module, category, alloc_ordinal, free_ordinal, address, allocation_id, stack_id",
+        f"bytes, {_columns(device)}",
         "memory_allocations_at('moment') SEMI JOIN owned USING (allocation_id)",
         given={**device.at(moment.ordinal), "owned": owned},
         order_by="bytes DESC, allocation_id",
         limit=MOST_ALLOCATIONS,
     )
-    frame = data.rows(query)
     heading = formatting.literal(formatting.clipped(owner, 100))
     st.markdown(f"**Allocations of {heading}**")
+    return _table(device, query, f"-{level}-{owner}", moment, hidden=[level])
+
+
+def _table(
+    device: MemoryDevice, query: Query, key: str, moment: Moment, hidden: Sequence[str] = ()
+) -> int | None:
+    """A table of allocations; the stack of the one ticked."""
+    frame = data.rows(query)
     if frame.empty:
         st.caption(
             "Not known one by one: they were there when the recording began, and not freed in it."
         )
         return None
     shown = frame.rename(columns={"dur_ns": "lived"}).assign(
-        lived=[_life(row) for row in frame.itertuples()],
+        lived=[allocations.life(row) for row in frame.itertuples()],
         address=[formatting.address(value) for value in frame["address"]],
     )
     empty = [name for name in shown if shown[name].map(formatting.missing).all()]
-    same = [level] if level in shown else []
+    same = [name for name in hidden if name in shown]
     if (shown["state"] == "allocated").all():
         same.append("state")
     ids = list(frame["allocation_id"])
@@ -131,9 +161,15 @@ def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -
     rows = tables.show(
         shown,
         "memory_allocations",
-        key=f"allocations-{device.key}-{level}-{owner}-{moment.ordinal}",
+        key=f"allocations-{device.key}{key}-{moment.ordinal}",
         hidden=[*dict.fromkeys([*empty, *same, "stack_id", "allocation_id"])],
-        labels={"after_ns": "at", "alloc_ordinal": "from action", "free_ordinal": "to action"},
+        labels={
+            "user_frame": "line of code",
+            "after_ns": "at",
+            "alloc_ordinal": "from action",
+            "free_ordinal": "to action",
+        },
+        widths={"user_frame": WIDE},
         select="single-row",
         selected=places,
     )
@@ -152,12 +188,3 @@ def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -
         st.caption("No stack was recorded for it.")
         return None
     return int(stack)
-
-
-def _life(row: Any) -> str:
-    """How long an allocation lived, in words where an end of it is not known."""
-    if not formatting.missing(row.dur_ns):
-        return formatting.duration(row.dur_ns)
-    if formatting.missing(row.free_ordinal):
-        return "to the end"
-    return "from before" if formatting.missing(row.after_ns) else formatting.NONE

@@ -17,6 +17,7 @@ class Snapshot:
         self.trace: list[dict[str, Any]] = []
         self.live: dict[int, tuple[int, str]] = {}
         self.annotations: list[dict[str, Any]] = []
+        self.settings = {"expandable_segments": False}
         self._act("segment_alloc", BASE, reserved, "reserve")
 
     def _act(self, action: str, address: int | None, size: int, name: str, **more: Any) -> None:
@@ -73,7 +74,7 @@ class Snapshot:
             "segments": [segment],
             "device_traces": [self.trace],
             "external_annotations": self.annotations,
-            "allocator_settings": {"expandable_segments": False},
+            "allocator_settings": self.settings,
         }
         path.write_bytes(pickle.dumps(written, protocol=4))
         return path

@@ -107,6 +107,23 @@ def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address
     expect(tab.get_by_text("Its stack, innermost first: 68 frames")).to_be_visible()
 
 
+def test_pointing_at_an_allocation_says_what_it_is_and_a_click_picks_the_moment(
+    tab, memory_address, memory_run
+):
+    run = memory_run("full_history_annotations")
+    tab.goto(f"{memory_address}/memory?run={run}&by=allocation")
+    box = curve(tab).bounding_box()
+    x, y = box["x"] + 0.5 * box["width"], box["y"] + 0.72 * box["height"]
+    tab.mouse.move(x, y, steps=4)
+    said = tab.locator("#vg-tooltip-element.visible")
+    expect(said).to_contain_text("147.28 MiB")
+    expect(said).to_contain_text("adam_forward.py:168 <listcomp> (your own)")
+    tab.mouse.click(x, y)
+    wait_for_query(tab, "at")
+    assert 218 <= int(query_of(tab)["at"][0]) < 11_210  # while it lives
+    expect(heading(tab)).to_contain_text("after the first action")
+
+
 def test_two_runs_show_both_curves_and_what_changed(tab, memory_address, memory_run):
     runs = [("run", memory_run(name)) for name in ("train_ctx512", "train_ctx128")]
     tab.goto(f"{memory_address}/memory?{urlencode(runs)}")

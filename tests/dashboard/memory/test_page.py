@@ -37,12 +37,23 @@ def queries(page, source):
     return [code.value for code in page.code if re.search(rf"FROM {source}\b", code.value)]
 
 
-def rows_sent(page):
+def data_sets(page):
+    """What charts get."""
     return [
-        pa.ipc.open_stream(dataset.data.data).read_all().num_rows
+        pa.ipc.open_stream(dataset.data.data).read_all()
         for chart in page.get("vega_lite_chart")
         for dataset in chart.proto.datasets
     ]
+
+
+def rows_sent(page):
+    return [each.num_rows for each in data_sets(page)]
+
+
+def sent(page, column):
+    """The rows that charts get which have a column."""
+    having = [each for each in data_sets(page) if column in each.column_names]
+    return [row for each in having for row in each.to_pylist()]
 
 
 @pytest.fixture
@@ -143,7 +154,64 @@ def test_an_owner_lists_its_allocations_and_one_its_stack(memory, largest):
 def test_by_module_instead(memory):
     page = memory("train_ctx512", by="module")
     assert "model.py forward" in set(owners(page)["name"])
-    assert page.segmented_control(key="by").options == ["frame", "module"]
+    assert page.segmented_control(key="by").options == ["frame", "module", "allocation"]
+
+
+def test_by_single_allocations_with_what_they_are(memory, largest):
+    page = memory("train_ctx512", by="allocation", allocation=largest)
+    cells, about = sent(page, "bottom"), sent(page, "line0")
+    assert len(sent(page, "position")) < MARKS
+    assert {cell["allocation_id"] for cell in cells} == {row["allocation_id"] for row in about}
+    assert len(about) == 64
+    lines = [[row[f"line{place}"] for place in range(5)] for row in about]
+    softmax = next(line for line in lines if line[3] == "nn_utils.py:6 softmax")
+    assert softmax[:3] == ["64.00 MiB", "173 ms", "at action 84, 1.92 ms after the first"]
+    assert softmax[4] == "nn_utils.py:6 softmax (your own)"
+    assert any(line[4].endswith("of C++, none of Python") for line in lines)
+    table = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    assert len(table) == 200
+    assert table["bytes"].is_monotonic_decreasing
+    assert {"nn_utils.py:6 softmax", TOP[0]} <= set(table["user_frame"])
+    stack = next(frame.value for frame in page.dataframe if "depth" in frame.value)
+    assert len(stack) == 68
+
+
+@pytest.mark.parametrize("name", ["private_pools_no_history", "flux_eager_full"])
+def test_allocations_without_history_or_stacks(memory, name):
+    page = memory(name, by="allocation")
+    table = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    assert not table.empty
+    colours_of = {row["colour"] for row in sent(page, "line0")}
+    assert (len(colours_of) > 1) == (name == "flux_eager_full")  # by operator
+
+
+def test_advice_says_what_could_save_memory(memory):
+    page = memory("full_history_annotations")
+    (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
+    assert advice.label == (
+        "Advice: expandable segments **80.96 MiB** · free between allocations **80.96 MiB** · "
+        "largest owners **1.22 GiB**"
+    )
+    assert [metric.value for metric in advice.metric] == ["80.96 MiB", "80.96 MiB", "1.22 GiB"]
+    said = "\n".join(each.value for each in [*advice.markdown, *advice.caption])
+    assert formatting.literal("client.py:176 reset_model (28.1%)") in said
+    assert formatting.literal("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") in said
+    assert "Not known, as fewer than three steps are known: growth with the steps." in said
+
+
+def test_advice_on_what_grows_with_the_steps(app, store, tmp_path):
+    store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
+    page = app(store.path, "memory", by="allocation")
+    (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
+    assert "growth with the steps **400.00 MiB**" in advice.label
+    assert formatting.literal(f"100.00 MiB behind, at train.py:7 {HARMFUL[0]}.") in texts(page)
+
+
+def test_advice_that_is_none(memory):
+    page = memory("flux_eager_full")
+    (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
+    assert advice.label == "Advice: no finding"
+    assert advice.caption[0].value == "No finding: largest owners."
 
 
 def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):

@@ -2,8 +2,7 @@
 -- `memory_by_owner_over_time(run, of_source, of_device_type, of_device, by_level, axis, since,
 -- until, bins, most)`, with the axis of `memory_curve` and the levels of `memory_owners`. The
 -- `most` largest owners at the highest moment of the stretch have rows of their own, all others are
--- put together; at every moment the rows add up to the curve. Of each bin the highest and the last
--- moment are kept.
+-- put together; at every moment of `memory_curve_moments` the rows add up to the curve.
 -- One row: an owner at a moment, or all others together.
 --
 -- position       where the moment is on the axis
@@ -17,24 +16,11 @@ CREATE MACRO memory_by_owner_over_time(
     run, of_source, of_device_type, of_device, by_level, axis, since, until, bins, most
 ) AS TABLE
     WITH
-    curve AS (
+    moments AS (
         SELECT *
-        FROM memory_curve(
+        FROM memory_curve_moments(
             run, of_source, of_device_type, of_device, axis, since, until, bins
         )
-    ),
-
-    moments AS (
-        SELECT
-            any_value(position) AS position,
-            ordinal,
-            any_value(time_ns) AS time_ns,
-            any_value(used_bytes) AS used_bytes
-        FROM (
-            SELECT *, ordinal = max(ordinal) OVER (PARTITION BY bin) AS is_last FROM curve
-        )
-        WHERE is_highest OR is_last OR ordinal = (SELECT min(ordinal) FROM curve)
-        GROUP BY ordinal
     ),
 
     -- An allocation adds to its owner when it is made and takes from it when it is freed. A

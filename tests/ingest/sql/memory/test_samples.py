@@ -1,5 +1,6 @@
 """Memory of real files: against a plain replay, published figures, and torch's own sums."""
 
+import bisect
 import gzip
 import itertools
 import json
@@ -279,6 +280,86 @@ def test_what_is_drawn_of_a_curve_is_the_curve(memory_store, connection, samples
     for ordinal, used, count, least in bands:
         assert (used, count) == (expected.curve[ordinal], 9)
         assert least >= 0
+
+
+@pytest.mark.parametrize(("name", "most"), [("train_ctx512", 40), ("full_history_annotations", 7)])
+def test_the_largest_allocations_are_drawn_over_their_lives(
+    memory_store, connection, samples, name, most
+):
+    snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
+    expected, run = replay(snapshot), memory_store.find(name)
+    found = rows(
+        connection,
+        "SELECT ordinal, allocation_id, allocation_ordinal, bytes, below_bytes "
+        "FROM memory_by_allocation_over_time($1, 0, 'cuda', 0, 'order', 0, $2, 200, $3) "
+        "ORDER BY ordinal, allocation_ordinal",
+        run,
+        len(expected.curve),
+        most,
+    )
+    moments: dict[int, list[tuple[Any, ...]]] = {}
+    for ordinal, *band in found:
+        moments.setdefault(ordinal, []).append(tuple(band))
+    assert len(moments) >= 200
+    for ordinal, bands in moments.items():
+        sizes = [size for _, _, size, _ in bands]
+        assert sum(sizes) == (expected.curve[ordinal] if ordinal >= 0 else expected.start_bytes)
+        assert [below for *_, below in bands] == [0, *itertools.accumulate(sizes)][:-1]
+        assert [each for each, *_ in bands].index(None) == len(bands) - 1
+    lives = {
+        allocation: life
+        for allocation, *life in rows(
+            connection,
+            "SELECT allocation_id, bytes, coalesce(alloc_ordinal, -1), "
+            "coalesce(free_ordinal, 1_000_000) FROM memory_allocations WHERE run_id = $1",
+            run,
+        )
+    }
+    seen = {
+        allocation: [ordinal for ordinal in moments if start <= ordinal < end]
+        for allocation, (_, start, end) in lives.items()
+    }
+    largest = sorted((lives[one][0] for one, at in seen.items() if at), reverse=True)[:most]
+    drawn = {band[0] for bands in moments.values() for band in bands} - {None}
+    assert sorted((lives[one][0] for one in drawn), reverse=True) == largest
+    for one in drawn:
+        in_use = [ordinal for ordinal, bands in moments.items() if one in (b[0] for b in bands)]
+        assert in_use == seen[one]
+    by_age = sorted(drawn, key=lambda one: (lives[one][1], one))
+    places = {band[0]: band[1] for bands in moments.values() for band in bands}
+    assert [places[one] for one in by_age] == list(range(len(drawn)))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_advice_of_fragmentation_is_about_what_is_free_beside_allocations_at_the_peak(
+    memory_store, connection, samples, name
+):
+    snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
+    expected = replay(snapshot)
+    peak = expected.peak[1]
+    segments = {each["address"]: each["total_size"] for each in snapshot["segments"]}
+    for event in reversed(snapshot["device_traces"][0][peak + 1 :]):  # back from the end
+        if event["action"] == "segment_alloc":
+            del segments[event["addr"]]
+        elif event["action"] == "segment_free":
+            segments[event["addr"]] = event["size"]
+    starts = sorted(segments)
+    used = dict.fromkeys(starts, 0)
+    for _, address, size, start, end in expected.allocations.elements():
+        if (start is None or start <= peak) and (end is None or end > peak):
+            used[starts[bisect.bisect(starts, address) - 1]] += size
+    stranded = sum(segments[start] - size for start, size in used.items() if size)
+    found = rows(
+        connection,
+        "SELECT kind, bytes, percent FROM memory_advice WHERE run_id = $1 AND kind <> 'leak' "
+        "ORDER BY kind",
+        memory_store.find(name),
+    )
+    percent = 100 * stranded / expected.peak[0]
+    assert found[:2] == [
+        ("expandable_segments", stranded, pytest.approx(percent)),
+        ("fragmentation", stranded, pytest.approx(percent)),
+    ]
 
 
 def test_memory_at_a_moment_is_the_curve_at_that_moment(memory_store, connection):

@@ -1,0 +1,82 @@
+"""What could save memory on a device: each finding with its size, the reason, and what to try."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import formatting, show_sql, tables
+
+TITLES = {
+    "fragmentation": "free between allocations",
+    "expandable_segments": "expandable segments",
+    "largest_owners": "largest owners",
+    "leak": "growth with the steps",
+}
+JUDGED = (
+    "Findings count from 1% of the peak and 1 MiB on. They are about the same memory in part, so "
+    "that they do not add up. What grows with the steps was left by every step after the first, "
+    "but for the last, which may not have ended."
+)
+
+
+def show(device: MemoryDevice) -> None:
+    """The findings, the largest first, but last the owners, which every run has; then what is no
+    finding, and what cannot be judged."""
+    query = select(
+        "kind, bytes, percent, finding, remedy, unknown_reason",
+        "memory_advice",
+        device.where(),
+        order_by="kind = 'largest_owners', bytes DESC NULLS LAST, kind",
+    )
+    frame = data.rows(query)
+    found = frame[frame["finding"].notna()]
+    with st.expander(_label(found), key=f"memory-advice-{device.key}", icon=":material/lightbulb:"):
+        for row in found.itertuples():
+            _card(row)
+        _others(frame.drop(found.index))
+        st.caption(JUDGED)
+        with st.container(horizontal=True):
+            show_sql.show(query, "advice")
+            tables.downloads(query, f"{device.run}-memory-advice", "memory-advice")
+
+
+def _label(found: pd.DataFrame) -> str:
+    """The findings and their sizes at a glance."""
+    if found.empty:
+        return "Advice: no finding"
+    said = [f"{TITLES[row.kind]} **{formatting.size(row.bytes)}**" for row in found.itertuples()]
+    return f"Advice: {' · '.join(said)}"
+
+
+def _others(frame: pd.DataFrame) -> None:
+    """What is no finding, and what cannot be judged."""
+    unknown = frame[frame["unknown_reason"].notna()]
+    minor = frame.drop(unknown.index)
+    if not minor.empty:
+        st.caption(f"No finding: {_titles(minor['kind'])}.")
+    for reason, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
+        st.caption(f"Not known, as {formatting.literal(str(reason))}: {_titles(kinds)}.")
+
+
+def _card(row: Any) -> None:
+    with st.container(border=True, key=f"memory-advice-{row.kind}"):
+        figure, words = st.columns([1, 3], gap="medium")
+        with figure:
+            st.metric(
+                "about",
+                formatting.size(row.bytes),
+                f"{formatting.percent(row.percent)} of the peak",
+                delta_color="off",
+                delta_arrow="off",
+            )
+        with words:
+            st.markdown(f"**{TITLES[row.kind].capitalize()}**  \n{formatting.literal(row.finding)}")
+            st.caption(f"Try: {formatting.literal(row.remedy)}")
+
+
+def _titles(kinds: pd.Series) -> str:
+    return "; ".join(TITLES[kind] for kind in kinds)

@@ -1,0 +1,288 @@
+-- What could save memory on a device, with how many bytes it is about: each kind of finding, or why
+-- it cannot be judged. The kinds are about the same memory in part, so that they do not add up.
+-- One row: a kind of finding, for a device in an input file.
+-- Start here: What could save memory?
+--
+-- A finding counts from 1 % of the device's peak and 1 MiB on.
+--
+-- run_id          the run
+-- source_id       the input file
+-- rank            rank of the process
+-- device_type     cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device          number of the device; null for the CPU
+-- kind            fragmentation: free memory beside allocations of the same segment, at the first
+--                 out-of-memory error, else at the peak; stranded, as in `memory_map`.
+--                 expandable_segments: the same, where the snapshot says that these are off.
+--                 largest_owners: the three owners that hold most at the peak, as in
+--                 `memory_by_owner`. leak: what the lines of code left that are growing in `leaks`
+-- bytes           what it is about, bytes; null where that cannot be judged
+-- percent         of the device's peak; more than 100 where more was free than ever in use
+-- finding         what was found, in a sentence; null where nothing was, or too little
+-- remedy          what to try
+-- unknown_reason  why it cannot be judged; null where it can
+WITH
+kinds AS (
+    SELECT unnest(['fragmentation', 'expandable_segments', 'largest_owners', 'leak']) AS kind
+),
+
+-- The moments at which free memory is missed most: each first error, else the peak.
+tight_moments AS NOT MATERIALIZED (
+    SELECT
+        run_id,
+        source_id,
+        device_type,
+        device,
+        arg_min(ordinal, (NOT is_error, ordinal)) AS ordinal,
+        bool_or(is_error) AS is_error,
+        max(actions) AS actions
+    FROM (
+        SELECT
+            run_id, source_id, device_type, device, ordinal, TRUE AS is_error, NULL AS actions
+        FROM memory_events
+        WHERE action = 'oom'
+        UNION ALL
+        SELECT
+            run_id,
+            source_id,
+            device_type,
+            device,
+            peak_ordinal AS ordinal,
+            FALSE AS is_error,
+            actions
+        FROM memory_peak
+        WHERE origin = 'snapshot'
+    )
+    GROUP BY run_id, source_id, device_type, device
+),
+
+replayed_moments AS NOT MATERIALIZED (
+    SELECT * FROM tight_moments WHERE ordinal < actions - 1
+),
+
+-- `memory_map` has these too, but DuckDB would read the files of all runs for those of one.
+segments AS (
+    SELECT
+        run_id,
+        source_id,
+        device_type,
+        device,
+        sum(bytes) AS bytes,
+        coalesce(sum(bytes) FILTER (WHERE state = 'free'), 0) AS free_bytes,
+        bool_or(state <> 'free') AS is_in_use
+    FROM memory_layout_at('replayed_moments')
+    GROUP BY run_id, source_id, device_type, device, segment_address
+    UNION ALL
+    SELECT
+        moment.run_id,
+        moment.source_id,
+        moment.device_type,
+        moment.device,
+        segment.bytes,
+        segment.inactive_bytes AS free_bytes,
+        segment.active_bytes > 0 AS is_in_use
+    FROM tight_moments AS moment
+    INNER JOIN fragmentation AS segment
+        ON
+            moment.run_id = segment.run_id
+            AND moment.source_id = segment.source_id
+            AND moment.device_type = segment.device_type
+            AND moment.device IS NOT DISTINCT FROM segment.device
+    WHERE segment.level = 'segment' AND moment.ordinal >= moment.actions - 1
+),
+
+stranded AS (
+    SELECT
+        run_id,
+        source_id,
+        device_type,
+        device,
+        sum(bytes) AS reserved_bytes,
+        coalesce(sum(free_bytes) FILTER (WHERE is_in_use), 0) AS bytes,
+        count(*) FILTER (WHERE is_in_use AND free_bytes > 0) AS segments
+    FROM segments
+    GROUP BY run_id, source_id, device_type, device
+),
+
+settings AS (
+    SELECT run_id, source_id, lower(value) = 'true' AS is_expandable
+    FROM allocator_settings
+    WHERE setting = 'expandable_segments'
+),
+
+owners AS (
+    SELECT
+        *,
+        dense_rank() OVER (
+            PARTITION BY run_id, source_id, device_type, device
+            ORDER BY list_position(['frame', 'op', 'category', 'module'], level)
+        ) AS choice
+    FROM memory_by_owner
+    WHERE is_known AND level <> 'stack'
+),
+
+largest AS (
+    SELECT
+        run_id,
+        source_id,
+        device_type,
+        device,
+        list(bytes ORDER BY bytes DESC, name) FILTER (WHERE percent >= 1) AS sizes,
+        list(
+            format('{} ({:.1f}%)', name, percent) ORDER BY bytes DESC, name
+        ) FILTER (WHERE percent >= 1) AS shares,
+        sum(percent) AS known_percent
+    FROM owners
+    WHERE choice = 1
+    GROUP BY run_id, source_id, device_type, device
+),
+
+growing AS (
+    SELECT
+        run_id,
+        source_id,
+        device_type,
+        device,
+        sum(bytes) AS bytes,
+        sum(bytes_a_step) AS bytes_a_step,
+        count(*) AS lines,
+        arg_min(user_frame, (-bytes, user_frame)) AS user_frame
+    FROM leaks
+    WHERE is_growing
+    GROUP BY run_id, source_id, device_type, device
+),
+
+steps AS (
+    SELECT run_id, source_id, device_type, device, count(*) AS steps
+    FROM memory_steps
+    GROUP BY run_id, source_id, device_type, device
+),
+
+facts AS (
+    SELECT
+        peak.run_id,
+        peak.source_id,
+        peak.rank,
+        peak.device_type,
+        peak.device,
+        peak.peak_bytes,
+        kinds.kind,
+        CASE kinds.kind
+            WHEN 'largest_owners' THEN coalesce(list_sum(largest.sizes[:3]), 0)
+            WHEN 'leak' THEN coalesce(growing.bytes, 0)
+            WHEN 'expandable_segments' THEN if(settings.is_expandable, 0, stranded.bytes)
+            ELSE stranded.bytes
+        END::BIGINT AS bytes,
+        stranded.reserved_bytes,
+        stranded.bytes AS stranded_bytes,
+        stranded.segments,
+        if(peak.actions < 2, 'when the snapshot was taken', 'at the peak') AS at_peak,
+        tight.is_error,
+        largest.shares[:3] AS shares,
+        growing.lines,
+        growing.bytes_a_step,
+        growing.user_frame,
+        CASE
+            WHEN kinds.kind IN ('fragmentation', 'expandable_segments')
+                THEN CASE
+                    WHEN peak.origin <> 'snapshot' THEN 'only a snapshot records segments'
+                    WHEN stranded.bytes IS NULL THEN 'the snapshot has no segments'
+                    WHEN kinds.kind = 'expandable_segments' AND settings.is_expandable IS NULL
+                        THEN 'the snapshot says nothing of them; those of PyTorch 2.3 and later do'
+                END
+            WHEN peak.origin <> 'timeline' AND peak.allocations = 0
+                THEN 'no allocation can be followed'
+            WHEN kinds.kind = 'largest_owners' AND coalesce(largest.known_percent, 0) < 1
+                THEN 'the owners of 99% of the memory, or more, were not recorded'
+            WHEN kinds.kind = 'leak' AND peak.allocations = 0 THEN 'no allocation can be followed'
+            WHEN kinds.kind = 'leak' AND peak.actions < 2 THEN 'the snapshot has no history'
+            WHEN kinds.kind = 'leak' AND coalesce(steps.steps, 0) < 3
+                THEN 'fewer than three steps are known'
+        END AS unknown_reason
+    FROM memory_peak AS peak
+    CROSS JOIN kinds
+    LEFT JOIN tight_moments AS tight
+        ON
+            peak.run_id = tight.run_id
+            AND peak.source_id = tight.source_id
+            AND peak.device_type = tight.device_type
+            AND peak.device IS NOT DISTINCT FROM tight.device
+    LEFT JOIN stranded
+        ON
+            peak.run_id = stranded.run_id
+            AND peak.source_id = stranded.source_id
+            AND peak.device_type = stranded.device_type
+            AND peak.device IS NOT DISTINCT FROM stranded.device
+    LEFT JOIN settings
+        ON peak.run_id = settings.run_id AND peak.source_id = settings.source_id
+    LEFT JOIN largest
+        ON
+            peak.run_id = largest.run_id
+            AND peak.source_id = largest.source_id
+            AND peak.device_type = largest.device_type
+            AND peak.device IS NOT DISTINCT FROM largest.device
+    LEFT JOIN growing
+        ON
+            peak.run_id = growing.run_id
+            AND peak.source_id = growing.source_id
+            AND peak.device_type = growing.device_type
+            AND peak.device IS NOT DISTINCT FROM growing.device
+    LEFT JOIN steps
+        ON
+            peak.run_id = steps.run_id
+            AND peak.source_id = steps.source_id
+            AND peak.device_type = steps.device_type
+            AND peak.device IS NOT DISTINCT FROM steps.device
+    WHERE peak.device_type <> 'cpu' OR kinds.kind IN ('largest_owners', 'leak')
+)
+
+SELECT
+    run_id,
+    source_id,
+    facts.rank,
+    device_type,
+    device,
+    kind,
+    if(unknown_reason IS NULL, bytes, NULL) AS bytes,
+    if(unknown_reason IS NULL, 100.0 * bytes / nullif(peak_bytes, 0), NULL) AS percent,
+    CASE
+        WHEN unknown_reason IS NOT NULL OR bytes < 1048576 OR bytes < 0.01 * peak_bytes THEN NULL
+        WHEN kind = 'fragmentation'
+            THEN format(
+                '{:.1f}% of the reserved memory was free {}, but beside allocations in {}: only '
+                'what fits there can use it.',
+                100.0 * stranded_bytes / reserved_bytes,
+                if(is_error, 'when memory ran out', at_peak),
+                if(segments = 1, 'a segment', format('{:,} segments', segments))
+            )
+        WHEN kind = 'expandable_segments'
+            THEN concat(
+                'Expandable segments are off. They grow in place, so that less memory lies free ',
+                'beside allocations.'
+            )
+        WHEN kind = 'largest_owners'
+            THEN format('Held most {}: {}.', at_peak, array_to_string(shares, ', '))
+        WHEN kind = 'leak'
+            THEN format(
+                'A step leaves {:,.2f} MiB behind, {}{}.',
+                bytes_a_step / 1048576,
+                if(lines = 1, 'at ', format('at {:,} lines of code, most of it at ', lines)),
+                user_frame
+            )
+    END AS finding,
+    CASE kind
+        WHEN 'fragmentation'
+            THEN 'allocate first what lives long, keep batches of one shape, and reuse buffers.'
+        WHEN 'expandable_segments' THEN 'set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.'
+        WHEN 'largest_owners'
+            THEN concat(
+                'free it sooner, use a smaller type or a smaller batch, or compute activations ',
+                'again in the backward pass (checkpointing).'
+            )
+        WHEN 'leak'
+            THEN concat(
+                'look for what keeps a reference, such as a list of losses, a cache or a hook; ',
+                'detach tensors before you keep them.'
+            )
+    END AS remedy,
+    unknown_reason
+FROM facts;

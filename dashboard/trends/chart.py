@@ -1,4 +1,4 @@
-"""The chart of a metric over time: a line for each series, and where it changed for good."""
+"""The chart of a metric in one series, and where it changed for good."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,14 +7,14 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from dashboard.trends import axes
+from dashboard.trends.axes import Look
 from dashboard.widgets import charts, colours, formatting
 
 PICK = "run"
-HEIGHT = 190
-FEW = 150  # points that are drawn large
+FEW = 60  # points that are drawn large
 BEFORE, AFTER = 5, 4  # runs whose medians are compared, as view `trend` does
-SIDE: dict[str, Any] = {"minExtent": 60, "maxExtent": 60}  # aligns the charts
-MOST_SERIES = len(colours.RUNS)
+MARKED = {"picked": (colours.RUNS[1], "diamond"), "other": (colours.RUNS[0], "circle")}
 SERIES = "Runs of one model, mode and device; a run that names no model goes by its own name."
 CHANGE = (
     "A change point is a run where the median of it and up to four runs after it differs from the "
@@ -45,188 +45,131 @@ def change(percent: float | None) -> str:
     return formatting.change(percent, formatting.percent)
 
 
-def with_series(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of view `trend` with a column `series`: what of model, mode and device tells."""
-    several_devices = frame["device_name"].nunique(dropna=False) > 1
-    models = series_of_models(frame)
-    parts = [models, frame["device_name"]] if several_devices else [models]
-    return frame.assign(series=_joined(*parts))
-
-
-def series_of_models(frame: pd.DataFrame) -> pd.Series:
-    """Model, else name, and mode of each row, whatever its device."""
-    return _joined(frame["model"].where(frame["model"].notna(), frame["name"]), frame["mode"])
-
-
-def _joined(*parts: pd.Series) -> pd.Series:
-    """The parts that are known of each row, with commas."""
-    texts = [
-        ", ".join(str(part) for part in row if not formatting.missing(part))
-        for row in zip(*parts, strict=True)
-    ]
-    return pd.Series(texts, parts[0].index)
-
-
-def legend(frame: pd.DataFrame) -> None:
-    """What the colours mean."""
-    charts.legend(_colours(frame))
-
-
-def _colours(frame: pd.DataFrame) -> dict[str, str]:
-    """A colour for each series; where there are too many, one for all with the fewest runs."""
-    runs = frame.groupby("series")["run_id"].nunique()
-    order = list(runs.sort_values(ascending=False, kind="stable").index)
-    few = len(order) <= MOST_SERIES
-    named = sorted(order if few else order[: MOST_SERIES - 1])
-    chosen = dict(zip(named, colours.RUNS, strict=False))
-    return chosen if few else {**chosen, _others(order): colours.OTHERS}
-
-
-def _others(order: list[str]) -> str:
-    return f"{len(order) - MOST_SERIES + 1:,} others"
-
-
 def draw(
-    rows: pd.DataFrame, frame: pd.DataFrame, at: str | None, on_pick: Callable[[str], None]
+    rows: pd.DataFrame,
+    numbers: tuple[int, int],
+    look: Look,
+    key: str,
+    on_pick: Callable[[str], None],
 ) -> None:
-    """One metric's chart; a click near a point calls `on_pick` with its run.
+    """One metric of one series; a click near a point calls `on_pick` with its run.
 
-    `frame` has all metrics' rows: it sets the colours and the axis of time.
+    `rows` are of view `trend`, in order; `numbers` are the first and last run number of the series.
     """
-    metric, unit = str(rows["metric"].iloc[0]), str(rows["unit"].iloc[0])
-    factor, shown_unit = _axis(rows["value"].abs().max(), unit)
-    colour_of = _colours(frame)
-    colour = alt.Color(
-        "colour:N",
-        legend=None,
-        scale=alt.Scale(domain=list(colour_of), range=list(colour_of.values())),
+    series, metric, unit = (str(rows[column].iloc[0]) for column in ("series", "metric", "unit"))
+    rows = rows.assign(
+        x=rows["run_number"] if look.between is None else rows["started_at"].map(axes.utc)
     )
-    since, until = frame["started_at"].min(), frame["started_at"].max()
-    margin = max((until - since) * 0.02, pd.Timedelta(minutes=1))
-    x = alt.X(
-        "at:T",
-        title=None,
-        axis=alt.Axis(format="", labelOverlap=True),
-        scale=alt.Scale(
-            type="utc", domain=[_utc(since - margin), _utc(until + margin)], nice=False
-        ),
-    )
-    y = alt.Y(
-        "value:Q",
-        title=None,
-        scale=alt.Scale(domain=_domain(rows["value"] / factor), nice=True),
-        axis=alt.Axis(**SIDE, tickCount=5, format=",.4~r"),
-    )
-    data = _points(rows, factor, unit, colour_of)
-    key = f"trend-{metric}"
+    if look.is_log:  # what has no place on it interrupts the line
+        rows = rows.assign(value=rows["value"].where(rows["value"] > 0))
+    x = axes.x(numbers, look)
+    y = axes.y(rows["value"] / look.factor, look, has_change=bool(rows["is_change_point"].any()))
+    data = _points(rows, look, unit)
 
     def picked() -> None:
         chosen: Any = st.session_state[key]["selection"].get(PICK, [])
         if chosen:
             on_pick(str(chosen[0]["run_id"]))
 
-    size = 60 if len(rows) <= FEW else 18
+    size = (30 if look.is_small else 60) if len(rows) <= FEW else 18
     points = (
         alt.Chart(data)
-        .mark_point(filled=True, size=size, opacity=0.9)
+        .mark_point(filled=True, opacity=0.9)
         .encode(
             x=x,
             y=y,
-            color=colour,
+            color=_by_mark([colour for colour, _ in MARKED.values()], alt.Color),
+            shape=_by_mark([shape for _, shape in MARKED.values()], alt.Shape),
+            size=_by_mark([3 * size, size], alt.Size),
             tooltip=charts.tooltips(
                 ("run_id:N", "run"),
-                "series:N",
+                ("number:N", "run number"),
                 "when:N",
                 ("written:N", label(metric)),
             ),
         )
         .add_params(alt.selection_point(name=PICK, fields=["run_id"], nearest=True, empty=False))
     )
-    lines = (
+    line = (
         alt.Chart(data)
-        .mark_line(strokeWidth=1.2, opacity=0.55)
-        .encode(x=x, y=y, color=colour, detail=alt.Detail("series:N"))
+        .mark_line(strokeWidth=1.2, opacity=0.55, color=MARKED["other"][0])
+        .encode(x=x, y=y)
     )
+    opened = data[data["run_id"] == look.at]
     ring = (
-        alt.Chart(data[data["run_id"] == at])
+        alt.Chart(opened)
         .mark_point(size=4 * size + 60, color=charts.ink(), strokeWidth=2)
         .encode(x=x, y=y)
     )
-    chart = alt.layer(lines, *_medians(rows, factor, x, y), points, ring).properties(
-        height=HEIGHT,
-        title=alt.Title(
-            f"{label(metric)}{shown_unit and f' ({shown_unit})'}", anchor="start", fontSize=14
-        ),
-    )
+    rings = [] if opened.empty else [ring]
+    layers = [line, *_medians(rows, look, x, y), points, *rings, _heading(series, look)]
     st.altair_chart(
-        chart, key=key, on_select=picked, selection_mode=PICK, alt=f"{label(metric)} of the runs"
+        # The heading is a mark, as a title has no text on hover; the title makes room for it.
+        alt.layer(*layers).properties(
+            height=170 if look.is_small else 210, title=alt.Title(" ", fontSize=12, offset=2)
+        ),
+        key=key,
+        on_select=picked,
+        selection_mode=PICK,
+        alt=f"{label(metric)} of the runs of {formatting.clipped(series, 200)}",
     )
 
 
-def _axis(most: float, unit: str) -> tuple[float, str]:
-    if unit == "ns":
-        return charts.duration_axis(most)
-    return charts.size_axis(most) if unit == "bytes" else (1.0, "")
+def _by_mark(values: list[Any], channel: Any) -> Any:
+    return channel("mark:N", legend=None, scale=alt.Scale(domain=list(MARKED), range=values))
 
 
-def _domain(values: pd.Series) -> list[float]:
-    """From the lowest to the highest, and at least as wide that noise does not look like change."""
-    low, high = float(values.min()), float(values.max())
-    margin = max(0.05 * (high - low), 0.05 * max(abs(low), abs(high))) or 1.0
-    return [low - margin if low < 0 else max(0.0, low - margin), high + margin]
+def _heading(series: str, look: Look) -> Any:
+    """The series, as much as fits; the whole of it on hover."""
+    characters, pixels = (40, 250) if look.is_small else (60, 360)
+    text = {
+        "text": formatting.middle_out(series, characters),
+        "series": formatting.clipped(series, charts.TOOLTIP_WIDTH),
+    }
+    return (
+        alt.Chart(pd.DataFrame([text]))
+        .mark_text(align="left", color=charts.ink(), limit=pixels, fontSize=12)
+        .encode(
+            x=alt.value(4 - axes.SIDE),
+            y=alt.value(-12),
+            text=alt.Text("text:N"),
+            tooltip=charts.tooltips("series:N"),
+        )
+    )
 
 
-def _utc(moment: pd.Timestamp) -> str:
-    return f"{moment.isoformat()}Z"
-
-
-def _points(
-    rows: pd.DataFrame, factor: float, unit: str, colour_of: dict[str, str]
-) -> pd.DataFrame:
-    rest = list(colour_of)[-1]
-    return pd.DataFrame(
+def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
+    data = pd.DataFrame(
         {
             "run_id": rows["run_id"],
-            "series": rows["series"],
-            "colour": [name if name in colour_of else rest for name in rows["series"]],
-            "at": rows["started_at"].map(_utc),
+            "mark": ["picked" if run in look.picked else "other" for run in rows["run_id"]],
+            "x": rows["x"],
+            "number": rows["run_number"].map(formatting.count),
             "when": rows["started_at"].map(formatting.moment),
-            "value": rows["value"] / factor,
+            "value": rows["value"] / look.factor,  # null without a place on a log scale
             "written": [written(value, unit) for value in rows["value"]],
         }
     )
+    return data.sort_values("mark", kind="stable")  # picked ones last: above the others
 
 
-def _medians(rows: pd.DataFrame, factor: float, x: Any, y: Any) -> list[Any]:
+def _medians(rows: pd.DataFrame, look: Look, x: Any, y: Any) -> list[Any]:
     """At each change point the medians before and from it on, joined, and the change."""
     steps, labels = [], []
-    for series, runs in rows.groupby("series", sort=False):
-        for place in (number for number, is_one in enumerate(runs["is_change_point"]) if is_one):
-            row = runs.iloc[place]
-            first = runs["started_at"].iloc[max(0, place - BEFORE)]
-            last = runs["started_at"].iloc[min(len(runs) - 1, place + AFTER)]
-            corners = [
-                (first, row["before_median"]),
-                (row["started_at"], row["before_median"]),
-                (row["started_at"], row["from_median"]),
-                (last, row["from_median"]),
-            ]
-            steps += [
-                {
-                    "step": f"{series} {place}",
-                    "corner": corner,
-                    "at": _utc(at),
-                    "value": ns / factor,
-                }
-                for corner, (at, ns) in enumerate(corners)
-            ]
-            labels.append(
-                {
-                    "at": _utc(row["started_at"]),
-                    "value": max(row["before_median"], row["from_median"]) / factor,
-                    "text": change(row["change_percent"]),
-                }
-            )
+    for place in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
+        row = rows.iloc[place]
+        before, onwards = row["before_median"] / look.factor, row["from_median"] / look.factor
+        if look.is_log and min(before, onwards) <= 0:
+            continue
+        first = rows["x"].iloc[max(0, place - BEFORE)]
+        last = rows["x"].iloc[min(len(rows) - 1, place + AFTER)]
+        corners = [(first, before), (row["x"], before), (row["x"], onwards), (last, onwards)]
+        steps += [
+            {"step": str(place), "corner": corner, "x": at, "value": value}
+            for corner, (at, value) in enumerate(corners)
+        ]
+        text = change(row["change_percent"]) if before else "from 0"
+        labels.append({"x": row["x"], "value": max(before, onwards), "text": text})
     if not steps:
         return []
     lines = (

@@ -1,14 +1,11 @@
 """Page Trends: how the metrics of the runs changed over time."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.query import select
-from dashboard.trends import chart, run_detail
+from dashboard.trends import chart, run_detail, scope, small_multiples
 from dashboard.trends.chart import label, written
 from dashboard.widgets import formatting, median_step, run_picker, show_sql, tables
 from dashboard.widgets.view import View
@@ -17,35 +14,36 @@ FIRST_METRICS = ["wall", "busy", "bubble"]
 MOST_METRICS = 6
 MOST_POINTS = 4_000  # of all charts together: what a browser draws without delay
 AT = "at"  # in the address: the run whose point was clicked
-FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
 
 
 def page(view: View) -> None:
     """The page."""
-    where = _filters()
-    metrics = _pick_metrics()
+    at = st.query_params.get(AT)
+    shown = scope.choose(at)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        metrics = _pick_metrics(shown.runs)
+        axes = small_multiples.controls()
     if not metrics:
         st.info("Pick a metric above.", icon=":material/arrow_upward:")
         return
     query = select(
-        "run_id, name, model, mode, device_name, started_at, metric, unit, value, before_median, "
-        "from_median, change_percent, is_change_point",
+        "run_id, series, run_number, name, model, mode, device_name, started_at, metric, unit, "
+        "value, before_median, from_median, change_percent, is_change_point",
         "trend",
-        {**where, "metric": metrics},
-        order_by="started_at, run_id",
+        {**shown.where, "metric": metrics},
+        order_by="started_at, run_id, metric",
     )
     frame = data.rows(query)
     if frame.empty:
-        _nothing(bool(where))
+        _nothing(bool(shown.where))
         return
-    frame = chart.with_series(frame)
     _versions(frame)
     _answer(frame, metrics)
-    at = st.query_params.get(AT)
+    scope.explain(shown, set(frame["series"]))
     if at in set(frame["run_id"]):
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
-    _charts(_latest(frame), metrics, at)
+    _charts(frame, metrics, axes, at, shown.picked)
     _unsteady(frame)
     with st.container(horizontal=True):
         show_sql.show(query)
@@ -75,39 +73,13 @@ def _unsteady(frame: pd.DataFrame) -> None:
         )
 
 
-def _listed() -> pd.DataFrame:
-    """What the runs of the store are told apart by."""
-    columns = "run_id, model, mode, device_name, map_entries(tags) AS tags"
-    return data.rows(select(columns, "run_overview", order_by="run_id"))
-
-
-def _filters() -> dict[str, Any]:
-    """Conditions by model, mode, device and tag, of what the store holds."""
-    listed = _listed()
-    tags = {f"{tag['key']}={tag['value']}": tag for entries in listed["tags"] for tag in entries}
-    choices = {key: sorted(tags if key == "tagged" else {*listed[key].dropna()}) for key in FILTERS}
-    offered = {key: values for key, values in choices.items() if values}
-    where: dict[str, Any] = {}
-    places = st.columns(max(2, len(offered)))
-    for place, (key, values) in zip(places, offered.items(), strict=False):
-        with place:
-            chosen = st.selectbox(
-                FILTERS[key], values, index=None, key=key, bind="query-params", placeholder="any"
-            )
-        if chosen is not None and key == "tagged":
-            where[f"tags[{ingest.literal(tags[chosen]['key'])}]"] = tags[chosen]["value"]
-        elif chosen is not None:
-            where[key] = chosen
-    return where
-
-
-def _pick_metrics() -> list[str]:
+def _pick_metrics(runs: pd.DataFrame) -> list[str]:
     """The metrics to draw, as listed by the view for any one run."""
-    any_run = str(_listed()["run_id"][0])
+    any_run = list(runs["run_id"].head(1))
     listed = select(
         "DISTINCT metric, ordinal", "run_metrics_long", {"run_id": any_run}, order_by="ordinal"
     )
-    known = list(data.rows(listed)["metric"]) or FIRST_METRICS
+    known = list(data.rows(listed)["metric"]) if any_run else FIRST_METRICS
     return st.multiselect(
         "Metrics",
         known,
@@ -123,7 +95,7 @@ def _pick_metrics() -> list[str]:
 def _nothing(filtered: bool) -> None:
     if filtered:
         st.info(
-            "No run with these metrics fits; take a filter away, or pick another metric.",
+            "No run with these metrics fits; take a filter away, or pick other runs or metrics.",
             icon=":material/search_off:",
         )
     else:
@@ -139,33 +111,26 @@ def _answer(frame: pd.DataFrame, metrics: list[str]) -> None:
         st.metric("Series", formatting.count(series), help=chart.SERIES)
         st.metric("Change points", formatting.count(len(changes)), help=chart.CHANGE)
         if not changes.empty:
-            latest = changes.iloc[-1]
+            latest = _of_last_run(changes, metrics)
             _metric(
                 f"Latest change: {label(latest['metric'])}",
                 latest,
                 f"{formatting.literal(latest['series'])}, from "
                 f"{formatting.moment(latest['started_at'])} on",
             )
-        of_last = frame[frame["run_id"] == frame["run_id"].iloc[-1]]
-        last = of_last.iloc[of_last["metric"].map(metrics.index).argmin()]
+        last = _of_last_run(frame, metrics)
         _metric(
             f"Last run: {label(last['metric'])}",
             last,
             f"{formatting.literal(last['run_id'])}, against the median of up to five runs of its "
             "series before it",
         )
-    for model, count in frame.groupby(chart.series_of_models(frame))["series"].nunique().items():
-        if count > 1:
-            st.caption(
-                f"**{formatting.literal(str(model))}** ran on {count} devices: each is a series of "
-                "its own, and no change is looked for between them."
-            )
-    if runs > 1 and series == runs:
-        st.info(
-            "Each run is a series of its own. Runs of one model follow each other here: name it, "
-            "with `ingest add --model`, or in `run.json`.",
-            icon=":material/timeline:",
-        )
+
+
+def _of_last_run(frame: pd.DataFrame, metrics: list[str]) -> pd.Series:
+    """The last run's row of the metric that was chosen first."""
+    rows = frame[frame["run_id"] == frame["run_id"].iloc[-1]]
+    return rows.iloc[rows["metric"].map(metrics.index).argmin()]
 
 
 def _metric(name: str, row: pd.Series, text: str) -> None:
@@ -188,16 +153,26 @@ def _latest(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.tail(MOST_POINTS)
 
 
-def _charts(frame: pd.DataFrame, metrics: list[str], at: str | None) -> None:
-    """A chart for each metric, all on one axis of time."""
-    st.caption("Click near a point to open its run, or to compare it.")
-    chart.legend(frame)
-    for metric in metrics:
-        rows = frame[frame["metric"] == metric]
-        if rows.empty:
-            st.caption(f"{label(metric)}: not known of these runs.")
-            continue
-        chart.draw(rows, frame, at, lambda run: run_picker.remember(AT, run))
+def _charts(
+    frame: pd.DataFrame,
+    metrics: list[str],
+    axes: tuple[bool, bool],
+    at: str | None,
+    picked: list[str],
+) -> None:
+    """A row of charts for each metric, with one for each series."""
+    series = small_multiples.drawn_series(frame, picked)
+    marked = " Diamonds are the picked runs." if {*picked} & {*frame["run_id"]} else ""
+    st.caption(f"Click near a point to open its run, or to compare it.{marked}")
+    small_multiples.show(
+        _latest(frame[frame["series"].isin(series)]),
+        metrics,
+        series,
+        *axes,
+        at,
+        picked,
+        lambda run: run_picker.remember(AT, run),
+    )
 
 
 def _changes(changes: pd.DataFrame) -> None:

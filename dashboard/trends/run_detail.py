@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.query import Value, select
 from dashboard.trends import chart
-from dashboard.widgets import compare_link, formatting, median_step
+from dashboard.widgets import charts, compare_link, formatting, median_step
 
 
 def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
@@ -22,8 +22,9 @@ def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
     before = series[series["run_id"] == previous].set_index("metric")["value"]
     with st.container(border=True, key="trend-run"):
         with st.container(horizontal=True, vertical_alignment="center"):
+            name = formatting.clipped(own["series"].iloc[0], charts.TOOLTIP_WIDTH)
             st.markdown(
-                f"**{formatting.literal(run)}**  \n{formatting.literal(own['series'].iloc[0])}, "
+                f"**{formatting.literal(run)}**  \n{formatting.literal(name)}, "
                 f"{formatting.moment(own['started_at'].iloc[0])}"
             )
             st.button("Close", icon=":material/close:", on_click=close, type="tertiary")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,8 +12,8 @@ import ingest
 from dashboard.widgets import formatting
 from ingest import AddOptions
 from tests.conftest import Traces
-from tests.dashboard.browser import query_of, wait_for_query
-from tests.dashboard.elements import MARKS, tables, texts
+from tests.dashboard.browser import boxes_at_rest, query_of, wait_for_query
+from tests.dashboard.elements import MARKS, charts, event, tables, texts
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -65,7 +66,7 @@ def charted(page) -> list[int]:
 
 
 def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_named):
-    page = app(series.store.path, "trends", metric="wall")
+    page = app(series.store.path, "trends", metric="wall", all_models="true")
     assert metrics(page) == {
         "Runs": "11",
         "Series": "3",
@@ -81,6 +82,63 @@ def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_
         [run_named(f"flux{CHANGED}"), "flux, eager", "wall time", "1.00 ms → 800 µs"]
     ]
     assert changes["change_percent"].tolist() == [-20]
+
+
+def test_it_starts_with_the_model_of_the_most_runs(app, series):
+    page = app(series.store.path, "trends", metric="wall")
+    assert metrics(page)["Runs"] == "9"
+    assert "with the most runs: **flux**, 9 runs" in texts(page)
+    page.toggle(key="all_models").set_value(True)
+    assert metrics(page.run())["Runs"] == "11"
+
+
+def test_a_link_to_a_run_starts_with_its_model(app, series, run_named):
+    page = app(series.store.path, "trends", metric="wall", at=run_named("bert0"))
+    assert "the model of the run below: **bert**, 2 runs" in texts(page)
+    assert "against" in {box.key for box in page.selectbox}
+
+
+def test_picked_runs_stand_out_in_their_series(app, series, run_named):
+    picked = [run_named("bert1"), run_named("flux2")]
+    page = app(series.store.path, "trends", metric="wall", run=picked)
+    assert metrics(page)["Series"] == "2"
+    flux, bert = charts(page)
+    assert flux["number"].sort_values().to_list() == [str(number) for number in range(1, 10)]
+    assert bert["run_id"].to_list() == picked[:1]
+    assert flux[flux["mark"] == "picked"]["run_id"].to_list() == picked[1:]
+    page = app(series.store.path, "trends", metric="wall", run=picked, all_models="true")
+    assert metrics(page)["Series"] == "3"
+    marked = [run for chart in charts(page) for run in chart[chart["mark"] == "picked"]["run_id"]]
+    assert sorted(marked) == picked
+
+
+def test_the_x_axis_is_the_run_number_or_time(app, series):
+    query = {"metric": "wall", "model": "flux", "tagged": "branch=main"}
+    (by_number,) = charts(app(series.store.path, "trends", **query))
+    assert by_number["x"].to_list() == [2, 4, 6, 8]  # of the nine runs of the series
+    (by_time,) = charts(app(series.store.path, "trends", x="time", **query))
+    since = FIRST_NS / HOUR_NS
+    hours = [pd.Timestamp(at).value / HOUR_NS - since for at in by_time["x"]]
+    assert hours == pytest.approx([1, 3, 5, 7])
+
+
+def test_a_log_scale_says_what_it_leaves_out(app, series):
+    page = app(series.store.path, "trends", metric=["wall", "bubble"], model="flux", log="true")
+    (wall,) = page.get("vega_lite_chart")
+    assert '"type": "log"' in wall.proto.spec
+    # The operators fill each step.
+    assert "flux, eager: nothing above 0 for a log scale" in texts(page)
+    assert "9 points of 0 or less left out" in texts(page)
+
+
+def test_of_many_series_those_with_the_most_runs_are_drawn(app, traces):
+    for place, model in enumerate("abcdefghii"):
+        file = traces.write([event("cpu_op", 10 * place)], f"run{place}")
+        traces.store.add(file, AddOptions(model=model))
+    page = app(traces.store.path, "trends", metric=["wall", "busy"], all_models="true")
+    assert "Charts show 8 of 9 series" in texts(page)
+    assert [len(chart) for chart in charts(page)] == [2] + [1] * 7  # of `i`, and of `a` to `g`
+    assert [each.label for each in page.expander] == ["busy (µs): 8 charts"]  # drawn when opened
 
 
 def test_filters_are_in_the_address(app, series):
@@ -153,6 +211,21 @@ def test_a_click_opens_the_run_and_leads_to_the_comparison(
     card.get_by_role("link", name="Compare with the run before").click()
     wait_for_query(tab, "other", run_named("flux8"))
     assert query_of(tab)["base"] == [run_named("flux7")]
+
+
+@pytest.mark.parametrize("width", [800, 1100, 1600])
+def test_charts_are_wide_enough_to_read(
+    tab: Page, series: Traces, serve: Callable[[Path], str], width: int
+) -> None:
+    tab.set_viewport_size({"width": width, "height": 1500})
+    tab.goto(f"{serve(series.store.path)}/trends?metric=wall&all_models=true")
+    charts = tab.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(3)
+    widths = {round(box["width"]) for box in boxes_at_rest(tab, charts) if box}
+    assert len(widths) == 1
+    assert min(widths) >= 200
+    charts.first.get_by_text("flux, eager").hover()
+    expect(tab.locator("#vg-tooltip-element")).to_contain_text("flux, eager")
 
 
 def test_a_chosen_base_is_compared(

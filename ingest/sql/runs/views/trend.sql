@@ -1,6 +1,5 @@
 -- The metrics of all runs over time, of each run's median step and slowest device, with the runs
--- from which on a metric changed. It compares runs of one model, mode and device; a run that names
--- no model stands with those of its own name.
+-- from which on a metric changed. It compares the runs of a series, as in `run_series`.
 -- One row: a metric of a run; none where it is not known.
 -- Start here: Which runs became slower, and since when?
 --
@@ -12,6 +11,8 @@
 -- of all these runs from the median of their side add up to the least.
 --
 -- run_id           the run
+-- series           its series, as in `run_series`
+-- run_number       its place in that, from 1 for the oldest
 -- name             its name
 -- model            model that was profiled
 -- mode             eager or compiled
@@ -29,19 +30,20 @@
 WITH
 metrics AS (
     SELECT
-        overview.run_id,
-        overview.name,
-        overview.model,
-        overview.mode,
-        overview.device_name,
-        overview.tags,
-        coalesce(overview.started_at, overview.ingested_at) AS started_at,
-        coalesce(overview.model, overview.name) AS series,
+        run.run_id,
+        run.series,
+        run.run_number,
+        run.name,
+        run.model,
+        run.mode,
+        run.device_name,
+        run.tags,
+        run.started_at,
         metric.metric,
         metric.unit,
         metric.value
-    FROM run_overview AS overview
-    INNER JOIN run_metrics_long AS metric ON overview.run_id = metric.run_id
+    FROM run_series AS run
+    INNER JOIN run_metrics_long AS metric ON run.run_id = metric.run_id
     WHERE metric.is_slowest AND metric.value IS NOT NULL
 ),
 
@@ -53,7 +55,7 @@ sides AS (
         list(value) OVER (in_order ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING) AS onwards
     FROM metrics
     WINDOW in_order AS (
-        PARTITION BY series, mode, device_name, metric ORDER BY started_at, run_id
+        PARTITION BY series, metric ORDER BY run_number
     )
 ),
 
@@ -83,7 +85,7 @@ nearby AS (
     SELECT
         *,
         min(if(shifted, { 'distance': distance, 'ordinal': ordinal }, NULL)) OVER (
-            PARTITION BY series, mode, device_name, metric
+            PARTITION BY series, metric
             ORDER BY ordinal
             ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING
         ) AS best
@@ -92,6 +94,8 @@ nearby AS (
 
 SELECT
     run_id,
+    series,
+    run_number,
     name,
     model,
     mode,

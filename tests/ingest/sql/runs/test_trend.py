@@ -85,6 +85,18 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
     assert metrics == of_trend
 
 
+def test_runs_count_within_their_series_from_the_oldest(series: Traces) -> None:
+    found = asked(
+        series,
+        "SELECT series, list(name ORDER BY run_number) FROM run_series GROUP BY 1 ORDER BY 1",
+    )
+    flux = [f"run{place:02}" for place in range(len(EAGER_US + COMPILED_US))]
+    assert [names for _, names in found] == [flux, ["other2", "other5", "other8"]]
+    assert [name for name, _ in found] == ["flux, Test Device", "other, Test Device"]
+    numbers = asked(series, "SELECT DISTINCT run_number FROM trend WHERE model = 'other'")
+    assert sorted(numbers) == [(1,), (2,), (3,)]
+
+
 def test_a_trend_reads_the_index_only(series: Traces) -> None:
     [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}

@@ -1,0 +1,117 @@
+"""Which series page Trends shows: by filters, of the picked runs, or of one model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.query import Value, select
+from dashboard.widgets import formatting
+
+FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
+NAMED = "model_or_name"  # a run that names no model goes by its own name
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Conditions on the rows of view `trend`, the runs of all series, and the picked ones."""
+
+    where: dict[str, Value]
+    runs: pd.DataFrame
+    picked: list[str]
+
+
+def choose(opened: str | None) -> Scope:
+    """Asks for filters, and says which series they, the picked runs or the first model leave.
+
+    `opened` is the run whose card is open: without filters, the page starts with its model.
+    """
+    runs = _runs()
+    where = _filters(runs)
+    asked = st.session_state["runs"]
+    picked = [run for run in asked if run in set(runs["run_id"])]
+    if asked and not picked:
+        st.info("The picked runs have no metrics: these come from traces.", icon=":material/info:")
+    first = _first_model(runs, opened)
+    text, shown = "", runs
+    if picked:
+        shown = runs[runs["series"].isin(runs[runs["run_id"].isin(picked)]["series"])]
+        text = "The page shows the series of the picked runs."
+    elif not where and first is not None:
+        shown = runs[runs[NAMED] == first]
+        why = "of the run below" if opened in set(shown["run_id"]) else "with the most runs"
+        name = formatting.literal(formatting.clipped(first, formatting.NAME_WIDTH))
+        text = (
+            f"The page starts with one model, the model {why}: **{name}**, "
+            f"{formatting.counted(len(shown), 'run')}."
+        )
+    if len(shown) == len(runs):
+        return Scope(where, runs, picked)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.toggle("All models", key="all_models", bind="query-params"):
+            text = ""
+        else:
+            where["series"] = sorted(set(shown["series"]))
+        if text:
+            st.caption(text, width="content")
+    return Scope(where, runs, picked)
+
+
+def explain(scope: Scope, series: set[str]) -> None:
+    """Why runs of one model are not in one series; `series` are those that the page shows."""
+    runs = scope.runs
+    shown = runs[runs["series"].isin(series)]
+    devices = shown.groupby([NAMED, "mode"], dropna=False)["device_name"].nunique(dropna=False)
+    several = devices[devices > 1]
+    if len(several):
+        (model, mode), count = several.index[0], several.iloc[0]
+        one = ", ".join(part for part in (model, mode) if not formatting.missing(part))
+        name = formatting.literal(formatting.clipped(one, formatting.NAME_WIDTH))
+        ran = (
+            f"**{name}** ran on {count} devices"
+            if len(several) == 1
+            else f"{len(several):,} models ran on several devices"
+        )
+        st.caption(f"{ran}: each is a series of its own, and no change is looked for between them.")
+    if len(runs) > 1 and runs["series"].is_unique:
+        st.info(
+            "Each run is a series of its own. Runs of one model follow each other here: name it, "
+            "with `ingest add --model`, or in `run.json`.",
+            icon=":material/timeline:",
+        )
+
+
+def _runs() -> pd.DataFrame:
+    """The runs in series."""
+    columns = "run_id, series, name, model, mode, device_name, map_entries(tags) AS tags"
+    runs = data.rows(select(columns, "run_series", order_by="run_id"))
+    return runs.assign(**{NAMED: runs["model"].where(runs["model"].notna(), runs["name"])})
+
+
+def _first_model(runs: pd.DataFrame, opened: str | None) -> str | None:
+    """The model of the run whose card is open, else the one with the most runs."""
+    own = runs[runs["run_id"] == opened][NAMED]
+    by_runs = runs.groupby(NAMED).size().sort_values(ascending=False, kind="stable")
+    return next(map(str, [*own, *by_runs.index]), None)
+
+
+def _filters(runs: pd.DataFrame) -> dict[str, Value]:
+    """Conditions by model, mode, device and tag, of what the store holds."""
+    tags = {f"{tag['key']}={tag['value']}": tag for entries in runs["tags"] for tag in entries}
+    choices = {key: sorted(tags if key == "tagged" else {*runs[key].dropna()}) for key in FILTERS}
+    offered = {key: values for key, values in choices.items() if values}
+    where: dict[str, Value] = {}
+    places = st.columns(max(2, len(offered)))
+    for place, (key, values) in zip(places, offered.items(), strict=False):
+        with place:
+            chosen: Any = st.selectbox(
+                FILTERS[key], values, index=None, key=key, bind="query-params", placeholder="any"
+            )
+        if chosen is not None and key == "tagged":
+            where[f"tags[{ingest.literal(tags[chosen]['key'])}]"] = tags[chosen]["value"]
+        elif chosen is not None:
+            where[key] = chosen
+    return where

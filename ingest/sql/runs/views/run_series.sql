@@ -1,0 +1,28 @@
+-- The series that runs belong to. A series is the runs of one model, mode and device, oldest first;
+-- a run that names no model stands with those of its own name.
+-- One row: a run with metrics.
+--
+-- run_id       the run
+-- series       model, else name; mode; and device: those that are known, with commas between them
+-- run_number   the run's place in its series, from 1 for the oldest
+-- name         its name
+-- model        model that was profiled
+-- mode         eager or compiled
+-- device_name  device; null when the run had none
+-- tags         the user's own keys and values
+-- started_at   when the profile began, else when it was added, UTC
+SELECT
+    run_id,
+    concat_ws(', ', coalesce(model, name), mode, device_name) AS series,
+    row_number() OVER (
+        PARTITION BY concat_ws(', ', coalesce(model, name), mode, device_name)
+        ORDER BY coalesce(started_at, ingested_at), run_id
+    ) AS run_number,
+    name,
+    model,
+    mode,
+    device_name,
+    tags,
+    coalesce(started_at, ingested_at) AS started_at
+FROM run_overview
+WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_slowest);

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 from dashboard.widgets.advice_kinds import KINDS, title
 from dashboard.widgets.run_picker import Device
 
@@ -110,8 +110,6 @@ def _table(query: Query, view: str, key: str) -> None:
         },
         widths={"wait": 160, "copy": 200, "wait_frame": 430, "reason": 520, "kernel": 330},
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, key)
-        tables.downloads(query, view, f"evidence-{key}")
+    menu.show({key: query}, view)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of {len(frame):,}.")

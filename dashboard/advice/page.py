@@ -16,8 +16,8 @@ from dashboard.widgets import (
     formatting,
     incomplete_runs,
     median_step,
+    menu,
     metrics,
-    show_sql,
     tables,
 )
 from dashboard.widgets.view import View
@@ -48,8 +48,8 @@ def page(view: View) -> None:
             icon=":material/check:",
         )
     else:
+        menu.heading("What each can save at most", {"advice": query}, "advice")
         _bars(pieces, device.is_host, median_step.name(view.measured.steps_from))
-        show_sql.show(query)
         for piece in pieces.itertuples():
             cards.show(piece, run, device, device.is_host)
     _others(where, set(pieces["kind"]), device.is_host)
@@ -129,7 +129,7 @@ def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
     frame = frame[~frame["kind"].isin(shown)]
     if frame.empty:
         return
-    st.subheader("Also looked at", anchor=False)
+    menu.heading("Also looked at", {"checks": query}, "checks")
     frame = frame.assign(kind=[advice_kinds.title(kind, on_host) for kind in frame["kind"]])
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
@@ -145,7 +145,6 @@ def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
             labels={"kind": "what", "bound_ns": "at most", "percent": "of the step"},
             widths={"kind": 330},
         )
-    show_sql.show(query, "looked at")
 
 
 def _unknown_ends(summary: Any) -> None:

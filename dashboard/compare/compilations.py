@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.picker import Pair
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, formatting, menu, tables
 
 MOST = 500
 PHASES = 12
@@ -35,9 +35,7 @@ def show(pair: Pair) -> None:
         return
     st.caption(" ".join(_said(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
     chosen = _table(frame, pair)
-    with st.container(horizontal=True):
-        show_sql.show(query, "compilations")
-        tables.downloads(query, "compilations", "compilations")
+    menu.show({"compilations": query}, "compilations")
     if chosen is not None:
         _reason(chosen)
     left, right = st.container(key="roomy-phases").columns([3, 2], gap="medium")
@@ -165,7 +163,7 @@ def _phases(pair: Pair) -> None:
     )
     charts.legend({run: palette[run] for run in runs})
     st.altair_chart(chart, alt="Time by phase of compilation")
-    show_sql.show(query, "phases")
+    menu.show({"phases": query}, "phases")
 
 
 def _breaks(pair: Pair) -> None:
@@ -188,4 +186,4 @@ def _breaks(pair: Pair) -> None:
         labels={"run_id": "run", "compile_id": "id", "user_frame": "function"},
         widths={"reason": 320, "user_frame": 240},
     )
-    show_sql.show(query, "graph breaks")
+    menu.show({"graph breaks": query}, "graph breaks")

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.compare import op_rows
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 
 MOST = 500
 EVIDENCE = {
@@ -97,8 +97,6 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         labels={"calls_per_step": "calls", "time_ns": "time", "host_frame": "function"},
         widths={"name": 170, "calls_per_step": 55, "host_frame": 230},
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, side)
-        tables.downloads(query, f"{side}-operators", f"ops-{side}")
+    menu.show({side: query}, f"{side}-operators")
     if len(frame) == MOST:
         st.caption(f"The first {MOST}.")

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.picker import Pair
 from dashboard.query import Query, Value, select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 
 COLUMNS = "topic, setting, base, other"
 WIDTHS = {"topic": 105, "setting": 175, "status": 85, "base": 200, "other": 200}
@@ -15,15 +15,13 @@ WIDTHS = {"topic": 105, "setting": 175, "status": 85, "base": 200, "other": 200}
 
 def show(pair: Pair) -> None:
     """The settings that differ, how many do not, and all of them on request."""
-    st.subheader("Different settings", anchor=sections.DIFFERENCES)
-    counts = _counts(pair)
     query = _query(pair, COLUMNS, {"status": "different"})
+    queries = {"different": query, "all": _query(pair, "*")}
+    menu.heading("Different settings", queries, "setting-diff", anchor=sections.DIFFERENCES)
+    counts = _counts(pair)
     if counts.get("different"):
         _table(_rows(pair, query), f"different-{pair.key}")
     st.caption(_said(counts))
-    with st.container(horizontal=True):
-        show_sql.show(query, "settings")
-        tables.downloads(_query(pair, "*"), "setting-diff", "setting-diff")
     every = st.expander(
         f"All {formatting.counted(sum(counts.values()), 'setting')}",
         key=f"settings-{pair.key}",

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.compare import op_rows
 from dashboard.compare.op_rows import Filter, Overview
 from dashboard.compare.picker import Pair
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 
 KEY = "module"
 
@@ -50,8 +50,7 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
         select="single-row",
         on_select=down,
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, "modules")
+    menu.show({"modules": query}, "modules")
     if below["path"].notna().any():
         st.caption("Tick a module to look into it. Its numbers are left out: blocks are added up.")
 

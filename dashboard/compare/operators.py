@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard.compare import bars, detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.picker import Pair
-from dashboard.widgets import formatting, run_picker, show_sql, tables
+from dashboard.widgets import formatting, menu, run_picker, tables
 
 MOST_ROWS = 500
 HELP = (
@@ -70,8 +70,7 @@ def show(pair: Pair, wall_ns: float) -> None:
     row = _table(pair, shown, wanted)
     with st.container(horizontal=True):
         query = op_rows.query_of(pair, wanted)
-        show_sql.show(query, "operators")
-        tables.downloads(query, "op-diff", "op-diff")
+        menu.show({"operators": query}, "op-diff")
     _sums(pair, wanted, every.total, op_rows.sums(shown))
     if row is not None:
         detail.show(pair, row)

@@ -10,7 +10,7 @@ import ingest
 from dashboard import data
 from dashboard.compare.picker import OTHER, Pair
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 
 KEY = "several_runs"
 FEWEST = 3
@@ -47,9 +47,7 @@ def show(pair: Pair, picked: Sequence[str]) -> None:
         selected=ticked,
         on_select=tick,
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, "runs")
-        tables.downloads(query, "runs-against", "runs-against")
+    menu.show({"runs": query}, "runs-against")
     st.caption(_note(pair, frame, picked))
 
 

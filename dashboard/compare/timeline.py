@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.compare import detail, lanes, sections
 from dashboard.compare.picker import BASE, OTHER, Pair
 from dashboard.compare.steps import MOST_WORK_ITEMS, Step, pick
-from dashboard.widgets import charts, formatting, show_sql, timeline, zoom
+from dashboard.widgets import charts, formatting, menu, timeline, zoom
 
 COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
 
@@ -55,10 +55,12 @@ def show(pair: Pair) -> None:
             key=f"compared-{side}-{pair.key}-{step.start_ns}-{since}-{until}",
             on_zoom=zoom.TIME.to,
         )
-    with st.container(horizontal=True):
-        for side, (occupancy, work_items) in drawn.items():
-            show_sql.show(occupancy, f"{side}, busy")
-            show_sql.show(work_items, f"{side}, activities")
+    queries = {
+        f"{side}, {what}": query
+        for side, both in drawn.items()
+        for what, query in zip(("busy", "activities"), both, strict=True)
+    }
+    menu.show(queries, "timelines")
     st.caption(_note(steps[BASE], ticked, frames))
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.compare import medians, sections
 from dashboard.compare.picker import BASE, OTHER, Pair
-from dashboard.widgets import charts, colours, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, formatting, menu
 
 WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
 BAR_HEIGHT = 30
@@ -36,9 +36,7 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
             "out."
         )
     query = medians.query_of(pair)
-    with st.container(horizontal=True):
-        show_sql.show(query, "metrics")
-        tables.downloads(query, "run-diff", "run-diff")
+    menu.show({"metrics": query}, "run-diff")
     with st.expander("All metrics"):
         _table(pair, metrics)
 

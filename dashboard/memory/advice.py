@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu
 
 TITLES = {
     "fragmentation": "free between allocations",
@@ -39,9 +39,7 @@ def show(device: MemoryDevice) -> None:
             _card(row)
         _others(frame.drop(found.index))
         st.caption(JUDGED)
-        with st.container(horizontal=True):
-            show_sql.show(query, "advice")
-            tables.downloads(query, f"{device.run}-memory-advice", "memory-advice")
+        menu.show({"advice": query}, f"{device.run}-memory-advice")
 
 
 def _label(found: pd.DataFrame) -> str:

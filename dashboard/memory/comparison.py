@@ -10,7 +10,7 @@ from dashboard import data
 from dashboard.memory import device_memory
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import charts, colours, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, formatting, menu, tables
 
 MOST_RUNS = len(colours.RUNS)
 BINS = 240
@@ -54,9 +54,7 @@ def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
             "end_bytes": "end",
         },
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, "peaks")
-        tables.downloads(query, "memory-peaks", "memory-peaks")
+    menu.show({"peaks": query}, "memory-peaks")
     if len(shown) > 1:
         _difference(list(shown))
 
@@ -89,9 +87,7 @@ def _curves(shown: Mapping[str, MemoryDevice]) -> None:
         {run: colour for run, colour in zip(runs, colours.RUNS, strict=False) if run in with_curve}
     )
     _draw(pd.concat(curves), runs, axis)
-    with st.container(horizontal=True):
-        for run, query in queries.items():
-            show_sql.show(query, formatting.clipped(formatting.literal(run), 40))
+    menu.show({formatting.literal(run): query for run, query in queries.items()}, "curves")
 
 
 def _query(device: MemoryDevice, axis: str) -> Query:
@@ -214,6 +210,4 @@ def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> 
             "other_allocations": "to",
         },
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, what)
-        tables.downloads(query, f"memory-{what}", f"difference-{what}")
+    menu.show({what: query}, f"memory-{what}")

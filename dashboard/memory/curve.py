@@ -12,7 +12,7 @@ from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, show_sql, tables
+from dashboard.widgets import colours, formatting, menu
 from dashboard.widgets.zoom import Zoom
 
 BINS = 240
@@ -113,7 +113,8 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         limit=MOST_MARKS,
     )
     held = data.rows(bands)
-    st.subheader("Memory in use", anchor=False)
+    queries = {"curve": curve, "bands": bands, "marks": marks}
+    menu.heading("Memory in use", queries, f"{device.run}-memory")
     key = f"memory-{device.key}"
     ZOOM.controls(key, since, until, whole, stretch.described(whole))
     if held.empty:
@@ -131,11 +132,6 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         on_zoom=ZOOM.to,
         on_pick=_pick,
     )
-    with st.container(horizontal=True):
-        show_sql.show(curve, "curve")
-        show_sql.show(bands, "bands")
-        show_sql.show(marks, "marks")
-        tables.downloads(curve, f"{device.run}-memory-curve", "memory-curve")
     st.caption(_said(device, divided))
 
 

@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.memory import chosen_moment, stack_frames
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu
 
 MOST_ERRORS = 5
 TOP = 5
@@ -34,8 +34,7 @@ def show(device: MemoryDevice) -> None:
                 on_click=chosen_moment.choose,
                 args=(int(row.ordinal),),
             )
-        show_sql.show(query, "errors")
-        tables.downloads(query, f"{device.run}-out-of-memory", "oom")
+        menu.show({"errors": query}, f"{device.run}-out-of-memory")
     stack = frame["stack_id"].iloc[0]
     if not formatting.missing(stack):
         with st.expander("Stack of the allocation that failed" + (" first" * (len(frame) > 1))):

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import show_sql, tables
+from dashboard.widgets import menu, tables
 
 MOST_ROWS = 1_000
 FRAGMENTS = (
@@ -66,9 +66,7 @@ def _table(device: MemoryDevice, report: Report) -> None:
     tables.show(
         frame.head(MOST_ROWS), report.view, key=key, hidden=report.hidden, labels=report.labels
     )
-    with st.container(horizontal=True):
-        show_sql.show(report.query, report.title.lower())
-        tables.downloads(report.query, key, key)
+    menu.show({report.title.lower(): report.query}, key)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; downloads and SQL have all.")
 

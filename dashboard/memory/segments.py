@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, show_sql, tables
+from dashboard.widgets import charts, colours, formatting, menu
 
 MOST_SEGMENTS = 600
 MOST_PIECES = 1_200
@@ -47,9 +47,7 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     present = [state for state in MEANINGS if state in set(frame["state"])]
     charts.legend({MEANINGS[state]: colours.STATES[state] for state in present})
     _draw(frame, rows)
-    with st.container(horizontal=True):
-        show_sql.show(query, "segments")
-        tables.downloads(query, f"{device.run}-segments", "segments")
+    menu.show({"segments": query}, f"{device.run}-segments")
     st.caption(_said(frame))
 
 

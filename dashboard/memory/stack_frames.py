@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import formatting, show_sql, tables
+from dashboard.widgets import formatting, menu, tables
 
 UNKNOWN = {"", "??"}
 OWN = "your own"
@@ -49,9 +49,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         first = own.iloc[0]
         place = formatting.literal(formatting.clipped(str(first["filename"]), 160))
         st.caption(f"Your own code comes first at #{first['depth']}: {place}")
-    with st.container(horizontal=True):
-        show_sql.show(query, "stack")
-        tables.downloads(query, f"{run}-stack-{stack}", key)
+    menu.show({"stack": query}, f"{run}-stack-{stack}")
 
 
 def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:

@@ -10,7 +10,7 @@ from dashboard.memory import allocations, chosen_moment, curve, segments, stack_
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, run_picker, show_sql, tables
+from dashboard.widgets import formatting, menu, run_picker, tables
 
 MOST_OWNERS = 1_000
 WIDE = 262  # pixels of a line of code
@@ -80,9 +80,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
             select="single-row" if device.allocations else None,
             selected=[names.index(asked)] if asked in names else [],
         )
-        with st.container(horizontal=True):
-            show_sql.show(query, "owners")
-            tables.downloads(query, f"{device.run}-memory-by-{level}", "owners")
+        menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
         for name in names:
             if name in EXPLAINED:
                 st.caption(f"**{name}**: {EXPLAINED[name]}")
@@ -173,9 +171,7 @@ def _table(
         select="single-row",
         selected=places,
     )
-    with st.container(horizontal=True):
-        show_sql.show(query, "allocations")
-        tables.downloads(query, f"{device.run}-allocations", "allocations")
+    menu.show({"allocations": query}, f"{device.run}-allocations")
     if len(frame) == MOST_ALLOCATIONS:
         st.caption(f"The {MOST_ALLOCATIONS} largest.")
     run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
 from dashboard.trends.chart import label, written
-from dashboard.widgets import formatting, median_step, run_picker, show_sql, tables
+from dashboard.widgets import formatting, median_step, menu, run_picker, tables
 from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]
@@ -19,7 +19,7 @@ AT = "at"  # in the address: the run whose point was clicked
 def page(view: View) -> None:
     """The page."""
     at = st.query_params.get(AT)
-    shown = scope.choose(at)
+    shown = scope.choose(at, view.runs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metrics = _pick_metrics(shown.runs)
         axes = small_multiples.controls()
@@ -45,9 +45,7 @@ def page(view: View) -> None:
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _charts(frame, metrics, axes, at, shown.picked)
     _unsteady(frame)
-    with st.container(horizontal=True):
-        show_sql.show(query)
-        tables.downloads(query, "trend", "trend")
+    menu.show({"trend": query}, "trend")
     _changes(frame[frame["is_change_point"]])
 
 

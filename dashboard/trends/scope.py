@@ -24,14 +24,14 @@ class Scope:
     picked: list[str]
 
 
-def choose(opened: str | None) -> Scope:
+def choose(opened: str | None, asked: list[str]) -> Scope:
     """Asks for filters, and says which series they, the picked runs or the first model leave.
 
-    `opened` is the run whose card is open: without filters, the page starts with its model.
+    `opened` is the run whose card is open: without filters, the page starts with its model. `asked`
+    are the picked runs.
     """
     runs = _runs()
     where = _filters(runs)
-    asked = st.session_state["runs"]
     picked = [run for run in asked if run in set(runs["run_id"])]
     if asked and not picked:
         st.info("The picked runs have no metrics: these come from traces.", icon=":material/info:")

@@ -1,7 +1,7 @@
 """The menu of a chart or table: its SQL, its rows as files, and a link to the page as it is."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,10 +13,16 @@ LONGEST_LINK = 6_000  # characters of a query that browsers and proxies carry in
 TALL = 1_500  # characters of a query that scrolls
 
 
-def heading(title: str, queries: Mapping[str, Query], name: str, help: str | None = None) -> None:
+def heading(
+    title: str,
+    queries: Mapping[str, Query],
+    name: str,
+    help: str | None = None,
+    anchor: str | Literal[False] = False,
+) -> None:
     """The heading of a chart or table, with its menu at its right."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(title, anchor=False, width="content", help=help)
+        st.subheader(title, anchor=anchor, width="content", help=help)
         show(queries, name)
 
 

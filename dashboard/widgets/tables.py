@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query
-from dashboard.widgets import formatting
+from dashboard.widgets import colours, formatting
 
 COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
@@ -35,6 +35,7 @@ PIXELS = {
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
 TALL = 14  # rows that a table shows before it scrolls
 TALL_PIXELS = 526
+NS_PER_MS = 1e6
 LABELS = {
     "device_ns": "device time",
     "self_ns": "self",
@@ -115,33 +116,48 @@ def show(
     hidden: Sequence[str] = (),
     labels: dict[str, str] | None = None,
     widths: dict[str, int] | None = None,
+    bars: Sequence[str] = (),
+    sparklines: Sequence[str] = (),
+    ages: Sequence[str] = (),
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> list[int]:
     """A table of a view's rows; the positions of those selected.
 
-    Headings explain themselves on hover with the view's own comments. `select` is a selection
-    mode of st.dataframe, `selected` the rows that are selected at first, `on_select` is called
-    before the page is drawn again.
+    Headings explain themselves on hover with the view's own comments. `bars` are percentages with a
+    bar in each cell, `sparklines` lists of times, `ages` moments written as how long ago they were.
+    `select` is a selection mode of st.dataframe, `selected` the rows that are selected at first,
+    `on_select` is called before the page is drawn again.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     written: dict[str, Any] = {}
-    config = {}
+    config: dict[str, Any] = {}
     comments = data.column_comments(view)
     for column in frame.columns:
         unit = unit_of(column)
+        heading: dict[str, Any] = {
+            "label": (labels or {}).get(column) or label(column),
+            "help": formatting.literal(comments.get(column, "")) or None,
+            "width": (widths or {}).get(column) or _width(column, unit is not None),
+        }
+        if column in bars:
+            config[column] = st.column_config.ProgressColumn(
+                **heading, format="%.1f%%", max_value=100, color=colours.BUSY[0]
+            )
+            continue
+        if column in sparklines:
+            frame[column] = frame[column].map(_in_ms)
+            config[column] = st.column_config.BarChartColumn(**heading, y_min=0, color=colours.GREY)
+            continue
+        if column in ages:
+            config[column] = st.column_config.DatetimeColumn(**heading, format="distance")
+            continue
         if column in NAMES:
             written[column] = formatting.short_name
         elif unit:
             written[column] = unit
-        heading = (labels or {}).get(column) or label(column)
-        config[column] = st.column_config.Column(
-            heading,
-            help=formatting.literal(comments.get(column, "")) or None,
-            alignment="right" if unit else None,
-            width=(widths or {}).get(column) or _width(column, unit is not None),
-        )
+        config[column] = st.column_config.Column(**heading, alignment="right" if unit else None)
     options: dict[str, Any] = {"placeholder": formatting.NONE, "height": height(len(frame))}
     if selected is not None and select is not None:
         options["selection_default"] = {"selection": {"rows": list(selected)}}
@@ -159,6 +175,13 @@ def show(
         **options,
     )
     return [row for row in event.selection.rows if row < len(frame)]
+
+
+def _in_ms(times_ns: Sequence[int] | None) -> list[float] | None:
+    """What a chart's cell shows; nothing of a single time, whose bar would always be full."""
+    if times_ns is None or formatting.missing(times_ns) or len(times_ns) == 1:
+        return None
+    return [round(ns / NS_PER_MS, 3) for ns in times_ns]
 
 
 def downloads(query: Query, name: str, key: str) -> None:

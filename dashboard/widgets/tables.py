@@ -148,6 +148,7 @@ def show(
             continue
         if column in sparklines:
             frame[column] = frame[column].map(_in_ms)
+            heading["help"] = f"{heading['help']} Drawn in ms; a single one is not drawn."
             config[column] = st.column_config.BarChartColumn(**heading, y_min=0, color=colours.GREY)
             continue
         if column in ages:

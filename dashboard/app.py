@@ -7,7 +7,6 @@ STREAMLIT_SERVER_ADDRESS go before it.
 """
 
 import gc
-import ipaddress
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +14,8 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 from streamlit.cli_util import open_browser
+
+from dashboard.network import is_local
 
 EVERYWHERE = ("0.0.0.0", "::")
 
@@ -47,15 +48,6 @@ def send_at_once() -> None:
             is_tcp = each.family in (socket.AF_INET, socket.AF_INET6)
             if is_tcp and each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
-def is_local(address: str) -> bool:
-    """Whether only this machine reaches the address."""
-    try:
-        found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)
-    except OSError:
-        return False
-    return all(ipaddress.ip_address(place[0]).is_loopback for *_, place in found)
 
 
 def notice(address: str, port: int) -> str:

@@ -186,6 +186,15 @@ def later(query: Query) -> Any:
     return partial(_fetch, str(path()), query.text, query.parameters)
 
 
+def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
+    """Changes the labels of runs, the one thing that the dashboard writes.
+
+    Raises ingest.IngestError where that fails; the runs before that one are changed.
+    """
+    for run in runs:
+        ingest.edit(_store(str(path())), run, changes)
+
+
 def console() -> ingest.Console:
     """The read-only console, for queries that people write."""
     return _console(str(path()))

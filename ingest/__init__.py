@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ingest.store.connection import connect, read
     from ingest.store.faults import StoreWarning, fault_lines
     from ingest.store.store import Store, default_store
+    from ingest.store.upkeep import edit
 
 __all__ = [
     "AddOptions",
@@ -33,6 +34,7 @@ __all__ = [
     "compare",
     "connect",
     "default_store",
+    "edit",
     "fault_lines",
     "literal",
     "names",
@@ -57,6 +59,7 @@ _MODULES = {
     "compare": "comparison.comparison",
     "connect": "store.connection",
     "default_store": "store.store",
+    "edit": "store.upkeep",
     "fault_lines": "store.faults",
     "literal": "sql",
     "names": "names",

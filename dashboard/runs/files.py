@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import show_sql, tables
+from dashboard.widgets import menu, tables
 
 OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them, in words
     "phase M": "metadata",
@@ -17,15 +15,14 @@ OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them,
     "phase f": "flow ends",
     "phase C": "counters",
 }
+EXPLAINED = (
+    "What each run was read from. Every event in a file is a row of `events` (complete events, "
+    "which took time) or of `other_events`, or counted as dropped."
+)
 
 
 def show(runs: Sequence[str]) -> None:
     """A table of the files, what went wrong first."""
-    st.subheader("Files", anchor=False)
-    st.caption(
-        "What each run was read from. Every event in a file is a row of `events` (complete events, "
-        "which took time) or of `other_events`, or counted as dropped."
-    )
     query = select(
         "parse_filename(path) AS file, status, warnings, run_id, kind, rank, bytes, events, "
         "complete_events, other_counts, dropped_counts, path",
@@ -33,6 +30,7 @@ def show(runs: Sequence[str]) -> None:
         {"run_id": runs},
         order_by="run_id, source_id",
     )
+    menu.heading("Files", {"files": query}, "files", help=EXPLAINED)
     frame = data.rows(query)
     frame = frame.assign(
         warnings=["; ".join(said) or None for said in frame["warnings"]],
@@ -53,7 +51,6 @@ def show(runs: Sequence[str]) -> None:
             "dropped_counts": "dropped",
         },
     )
-    show_sql.show(query)
 
 
 def _counts(counts: dict[str, int] | None) -> str | None:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard.widgets import formatting, tables
+from dashboard.widgets import formatting, menu, tables
 
 SHOWN_ROWS = 1_000
 SHOWN_COLUMNS = 200
@@ -55,7 +55,7 @@ def show(result: ingest.Result, shown: pd.DataFrame) -> None:
         },
     )
     with st.container(horizontal=True):
-        tables.download_buttons({"csv": result.csv, "parquet": result.parquet}, "query", "result")
+        menu.downloads({"csv": result.csv, "parquet": result.parquet}, "query")
 
 
 def _column(name: str, values: pd.Series, is_figure: bool) -> Any:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ import pandas as pd
 from ingest import units
 
 NONE = units.UNKNOWN
+# Units of ages, their lengths in s, and how many of each are written.
+AGES = (("s", 1, 60), ("min", 60, 90), ("h", 3_600, 36), ("days", 86_400, 100))
 NAME_WIDTH = units.NAME_WIDTH
 
 # Streamlit puts icons and arrows in the place of these even where they are escaped.
@@ -41,6 +44,15 @@ def duration(ns: float | None) -> str:
 def size(count: float | None) -> str:
     """Bytes as torch prints them: 2.00 MiB; those below a KiB in full."""
     return units.size(count, ones="bytes")
+
+
+def age(moment: datetime) -> str:
+    """How long ago a moment of UTC was: 3 h ago; from 100 days on, the day."""
+    seconds = (datetime.now(UTC).replace(tzinfo=None) - moment).total_seconds()
+    for unit, length, most in AGES:
+        if seconds < most * length:
+            return "now" if unit == "s" else f"{max(1, round(seconds / length))} {unit} ago"
+    return f"{moment:%Y-%m-%d}"
 
 
 def change(value: float | None, written: Callable[[float | None], str] = duration) -> str:

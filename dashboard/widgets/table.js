@@ -130,9 +130,9 @@ function cell(each, place, most) {
   const text = each.texts[place];
   const made = element("td");
   made.classList.toggle("figure", each.isFigure);
+  made.title = each.titles?.[place] || (each.isFigure ? "" : text);
   if (each.kind === "name") {
     made.classList.add("name");
-    made.title = each.values[place] ?? text;
     const parted = text.length > 2 * ENDING ? text.length - ENDING : text.length;
     made.append(element("code", {}, [
       element("span", { textContent: text.slice(0, parted) }),
@@ -140,10 +140,8 @@ function cell(each, place, most) {
     ]));
   } else if (each.kind === "spark") {
     made.append(spark(each.values[place] ?? []));
-    made.title = text;
   } else {
     made.textContent = text;
-    if (!each.isFigure) made.title = text;
     if (each.kind === "bar") {
       const share = Math.max(0, each.values[place] ?? 0) / most;
       made.style.setProperty("--share", `${100 * share}%`);

@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import Query
 from dashboard.widgets import formatting
 
 COUNTS = {
@@ -95,6 +94,8 @@ def show(
     labels: dict[str, str] | None = None,
     widths: dict[str, int] | None = None,
     bars: Sequence[str] = (),
+    sparklines: Sequence[str] = (),
+    ages: Sequence[str] = (),
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
@@ -102,7 +103,8 @@ def show(
     """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
     Headings explain themselves on hover with the view's own comments. `widths` are in pixels;
-    `bars` are columns with a bar in each cell. `selected` rows are ticked at first. Where
+    `bars` are columns with a bar in each cell, `sparklines` lists of times, and `ages` moments
+    written as how long ago they were. `selected` rows are ticked at first. Where
     `on_select` is given, they are those that are ticked, and it is called with others before the
     page is drawn again.
     """
@@ -110,10 +112,16 @@ def show(
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
     comments = data.column_comments(view)
+    kinds = {
+        **dict.fromkeys(NAMES, "name"),
+        **dict.fromkeys(bars, "bar"),
+        **dict.fromkeys(sparklines, "spark"),
+        **dict.fromkeys(ages, "age"),
+    }
     columns = [
         _column(
             frame[column],
-            kind="name" if column in NAMES else "bar" if column in bars else "text",
+            kind=kinds.get(str(column), "text"),
             heading=(labels or {}).get(column) or label(column),
             help=comments.get(column, ""),
             width=(widths or {}).get(column),
@@ -152,18 +160,20 @@ def _grid() -> Any:
 def _column(
     values: pd.Series, kind: str, heading: str, help: str, width: int | None
 ) -> dict[str, Any]:
-    """What the component gets of a column: texts to show, and values to sort by."""
+    """What the component gets of a column: texts to show and to hover, and values to sort by."""
     unit = unit_of(str(values.name))
     known = [None if formatting.missing(value) else value for value in values]
-    write = unit or (partial(formatting.short_name, width=WHOLE_NAME) if kind == "name" else _text)
+    write = _WRITTEN.get(kind) or unit or _text
+    said = _HOVERED.get(kind)
     return {
         "name": str(values.name),
         "heading": heading,
         "help": help,
         "kind": kind,
         "width": width,
-        "isFigure": unit is not None or pd.api.types.is_numeric_dtype(values),
+        "isFigure": kind != "spark" and (unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": [formatting.NONE if value is None else write(value) for value in known],
+        "titles": said and ["" if value is None else said(value) for value in known],
         "values": [_plain(value) for value in known],
     }
 
@@ -172,32 +182,25 @@ def _text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _times(values: Any) -> str:
+    """The shortest and the longest of some times."""
+    return " to ".join(dict.fromkeys(map(formatting.duration, (min(values), max(values)))))
+
+
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    "name": partial(formatting.short_name, width=WHOLE_NAME),
+    "age": formatting.age,
+    "spark": _times,
+}
+
+
+_HOVERED: dict[str, Callable[[Any], str]] = {"name": str, "age": formatting.moment}
+
+
 def _plain(value: Any) -> Any:
     """A cell as JSON has it."""
+    if isinstance(value, list | np.ndarray):
+        return [_plain(each) for each in value]
     if isinstance(value, pd.Timestamp):
         return value.isoformat()
     return value.item() if isinstance(value, np.generic) else value
-
-
-def downloads(query: Query, name: str, key: str) -> None:
-    """Buttons that fetch all rows of a query, with whole names and plain numbers."""
-    fetch = data.later(query)
-    formats: dict[str, Callable[[], Any]] = {
-        "csv": lambda: fetch().to_csv(index=False).encode(),
-        "parquet": lambda: fetch().to_parquet(index=False),
-    }
-    download_buttons(formats, name, key)
-
-
-def download_buttons(formats: dict[str, Callable[[], Any]], name: str, key: str) -> None:
-    """A button for each format; the file is made when it is asked for."""
-    for extension, make in formats.items():
-        st.download_button(
-            extension.upper() if extension == "csv" else extension.capitalize(),
-            make,
-            file_name=f"{name}.{extension}",
-            key=f"{key}-{extension}",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
-        )

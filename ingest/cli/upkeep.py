@@ -10,7 +10,7 @@ from ingest.pipeline import AddOptions
 from ingest.store.faults import OLD
 from ingest.store.upkeep import edit as edit_labels
 from ingest.store.upkeep import outdated
-from ingest.terminal import RunArgument, StoreOption, open_store, rebuild_with_progress, results
+from ingest.terminal import StoreOption, open_store, rebuild_with_progress, results
 from ingest.units import counted
 
 RunsArgument = Annotated[
@@ -20,7 +20,9 @@ JobsOption = Annotated[int, typer.Option(min=1, help="Processes that share the r
 
 
 def edit(
-    run: RunArgument,
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Ids, their beginnings, or names.")
+    ],
     name: Annotated[str | None, typer.Option(help="Name of the run; its id stays.")] = None,
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
@@ -29,12 +31,13 @@ def edit(
     note: Annotated[str | None, typer.Option(help="Your own words about the run.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Change the labels of a run."""
+    """Change the labels of runs. An empty text takes a model or a note away."""
     opened = open_store(store)
-    run_id = opened.find(run)
     tags = {**tags_of(tag or []), **dict.fromkeys(untag or [])}
-    edit_labels(opened, run_id, AddOptions(name, model, mode and mode.value, tags, note=note))
-    results().print(f"changed {run_id}", markup=False)
+    changes = AddOptions(name, model, mode and mode.value, tags, note=note)
+    for run_id in dict.fromkeys(opened.find(run) for run in runs):
+        edit_labels(opened, run_id, changes)
+        results().print(f"changed {run_id}", markup=False)
 
 
 def remove(runs: RunsArgument, store: StoreOption = None) -> None:

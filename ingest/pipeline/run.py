@@ -37,7 +37,8 @@ SMALL_BYTES = 4 << 20  # of files on disk: to work on so few without a database 
 class AddOptions:
     """The user's labels of a run, which override those in its files, and what to redact.
 
-    A tag that is None is left out, where run.json has it. Without `keep_metadata`, everything that
+    A model, mode or note that is empty, and a tag that is None, is left out, where run.json has it.
+    Without `keep_metadata`, everything that
     looks like a secret is redacted, in the labels and in the run's files. With `redact_paths`, so
     are the paths of source files and of the run's files.
     """
@@ -188,8 +189,8 @@ def _fill_run(
         "map($10::VARCHAR[], $11::VARCHAR[]), $12, $13, $14, $15, $16)",
         [
             options.name or run.name,
-            options.model or said.get("model"),
-            options.mode or said.get("mode"),
+            _label(options.model, said.get("model")),
+            _label(options.mode, said.get("mode")),
             said.get("framework", "pytorch"),
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),
@@ -198,10 +199,15 @@ def _fill_run(
             added_at,
             list(tags),
             list(tags.values()),
-            options.note,
+            options.note or None,
             None if options.redact_paths else as_utf8(str(run.path.absolute())),
             sql.schema_version(),
             sql.logic_version(),
             json.dumps(said),
         ],
     )
+
+
+def _label(given: str | None, said: str | None) -> str | None:
+    """The user's label, else the one in the run's files; an empty one takes that away."""
+    return said if given is None else given or None

@@ -195,15 +195,14 @@ class Store:
         """Puts a run that is written into workplace `place` where the run was.
 
         It goes to the runs of this version, or to directory `parent`. `row` is its row of the
-        index. Raises StoreError when there is no such run any more.
+        index. The store is locked. Raises StoreError when there is no such run any more.
         """
-        with locked(self.path):
-            set_aside(self.path, self.run_path(run_id), place)
-            target = run_directory(self.path, run_id)
-            target = parent / target.name if parent else target
-            directory.rename(target)
-            sync_names(target.parent)
-            self._write_index(place, {run_id: row} if row else None)
+        set_aside(self.path, self.run_path(run_id), place)
+        target = run_directory(self.path, run_id)
+        target = parent / target.name if parent else target
+        directory.rename(target)
+        sync_names(target.parent)
+        self._write_index(place, {run_id: row} if row else None)
 
     def write_catalog(self) -> None:
         """Writes the file with the views anew, where the store can be written."""

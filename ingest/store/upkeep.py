@@ -17,7 +17,7 @@ from ingest import sql
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
-from ingest.store.locking import sync
+from ingest.store.locking import locked, sync
 from ingest.store.manifest import NAME, Manifest, measured, read_manifest
 from ingest.store.store import Store
 
@@ -26,21 +26,26 @@ LABELLED = ("runs.parquet", "run_overview.parquet")  # files with the labels of 
 
 
 def edit(store: Store, run_id: str, changes: AddOptions) -> None:
-    """Changes the labels of a run; its id stays. A tag that is None is taken away.
+    """Changes the labels of a run; its id stays.
 
-    Secrets in them are redacted. Raises StoreError where there is no such run, or it cannot be
-    read.
+    An empty model, mode or note takes the label away, and so does a tag that is None. Secrets in
+    labels are redacted. Of two edits at the same time none is lost: the store is locked from
+    reading the labels to writing them. Raises StoreError where there is no such run, it cannot be
+    read, or its name would be empty.
     """
-    directory = store.run_path(run_id)
+    if changes.name == "":
+        raise StoreError(f"{run_id}: a run's name cannot be empty")
     if fault := store.faults().get(run_id):
         raise StoreError(f"{run_id}: {fault.text}")
-    manifest = read_manifest(directory)
-    if changes.note is not None and not manifest:
-        raise StoreError(f"{run_id}: runs of its version have no note; see `ingest upgrade`")
-    before = manifest.options if manifest else AddOptions()
-    changes = replace(changes, keep_metadata=before.keep_metadata).without_secrets()
-    labels = {name: getattr(changes, name) for name in LABELS if getattr(changes, name) is not None}
-    with store.workplace() as place:
+    with store.workplace() as place, locked(store.path):
+        directory = store.run_path(run_id)
+        manifest = read_manifest(directory)
+        if changes.note is not None and not manifest:
+            raise StoreError(f"{run_id}: runs of its version have no note; see `ingest upgrade`")
+        before = manifest.options if manifest else AddOptions()
+        changes = replace(changes, keep_metadata=before.keep_metadata).without_secrets()
+        given = {name: getattr(changes, name) for name in LABELS}
+        labels = {name: value for name, value in given.items() if value is not None}
         made = place / "run"
         made.mkdir()
         for file in directory.iterdir():
@@ -65,7 +70,7 @@ def _relabel(
         [(before,)] = connection.execute(f"SELECT tags {read}").fetchall()
         after = {key: value for key, value in {**before, **tags}.items() if value is not None}
         changed = [
-            f"{sql.literal(value)}::VARCHAR AS {column}"
+            f"nullif({sql.literal(value)}, '') AS {column}"
             for column, value in labels.items()
             if column in columns
         ]
@@ -105,7 +110,8 @@ def rebuild(
 
     Raises StoreError where that is not possible, and says why; the run is then as it was.
     """
-    manifest = read_manifest(store.run_path(run_id)) or _told_by_tables(store, run_id)
+    stored = read_manifest(store.run_path(run_id))
+    manifest = stored or _told_by_tables(store, run_id)
     if not manifest.path:
         raise StoreError(f"{run_id}: where its files lie was redacted: add them again")
     try:
@@ -121,7 +127,11 @@ def rebuild(
         write_run(run, options, made, row, threads, progress, added_at)
         Manifest.of(run, options, made, added_at).write(made)
         sync(made)
-        store.replace(place, run_id, made, row=row)
+        with locked(store.path):
+            now = read_manifest(store.run_path(run_id))
+            if stored and now and stored.options != now.options:
+                raise StoreError(f"{run_id}: its labels changed meanwhile: build it again")
+            store.replace(place, run_id, made, row=row)
 
 
 def _told_by_tables(store: Store, run_id: str) -> Manifest:

@@ -140,6 +140,7 @@ def assert_harmless(tab: Page) -> None:
     [
         ("runs", [], {}),
         ("runs", [0, 1], {"tag": f"{NAMES[0]}={NAMES[0]}"}),
+        ("runs", [0, 1], {"group": f"tag {NAMES[0]}"}),
         ("overview", [0], {"step": NAMES[0], "device": NAMES[1]}),
         ("overview", [2, 0], {}),
         ("operators", [0], {}),

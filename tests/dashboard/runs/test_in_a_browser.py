@@ -4,7 +4,10 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import expect
 
+import ingest
 from tests.dashboard.browser import query_of, search_box, table, tick, wait_for_query
+from tests.dashboard.elements import add_whole, event
+from tests.dashboard.server import served
 
 
 def test_a_tick_picks_a_run_and_the_pages_keep_it(tab, address):
@@ -32,3 +35,58 @@ def test_runs_are_searched_and_the_link_reopens_the_search(tab, address):
     tab.goto(tab.url)
     expect(search_box(tab)).to_have_value("resnet")
     expect(table(tab).locator("tbody tr")).to_have_count(2)
+
+
+def test_a_run_that_is_picked_moves_to_the_top(tab, address):
+    tab.goto(f"{address}/runs")
+    rows = table(tab).locator("tbody tr")
+    expect(rows).to_have_count(5)
+    name = rows.last.locator("td").first.inner_text()
+    tick(tab, 4)
+    expect(rows.first.locator("td").first).to_have_text(name)
+    expect(rows).to_have_count(5)
+    assert query_of(tab)["run"] == [name]
+
+
+def test_labels_are_edited_in_place(tab, traces):
+    labels = {
+        "a": ingest.AddOptions(model="flux", mode="eager", tags={"branch": "main", "gpu": "H100"}),
+        "b": ingest.AddOptions(model="flux", mode="compiled", tags={"branch": "main"}, note="n"),
+    }
+    runs = [add_whole(traces, name, [event("cpu_op", 0, name)]) for name in labels]
+    for run, options in zip(runs, labels.values(), strict=True):
+        ingest.edit(traces.store, run, options)
+
+    def stored():
+        query = "SELECT model, mode, tags, note FROM run_list ORDER BY name"
+        return ingest.connect(traces.store.path).execute(query).fetchall()
+
+    before = stored()
+    with served(traces.store.path) as address:
+        tab.goto(f"{address}/runs?run={runs[0]}&run={runs[1]}")
+        tab.get_by_role("button", name="Edit labels").click()
+        dialog = tab.get_by_role("dialog")
+        model, mode, tags = (
+            dialog.get_by_role("combobox", name=label, exact=True)
+            for label in ("Model", "Mode", "Tags")
+        )
+        expect(model).to_have_value("flux")
+        expect(mode).to_have_value("")  # they differ
+        for tag in ("nonsense", "night=1"):
+            tags.fill(tag)
+            tags.press("Enter")
+        tags.press("Escape")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_text("nonsense: a tag is written KEY=VALUE")).to_be_visible()
+        assert stored() == before
+        dialog.get_by_role("button", name="Remove nonsense").click()
+        dialog.get_by_role("button", name="Remove branch=main").click()
+        model.fill("sd3")
+        model.press("Enter")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog).to_have_count(0)
+        expect(table(tab).locator("td", has_text="sd3")).to_have_count(2)
+    assert stored() == [
+        ("sd3", "eager", {"gpu": "H100", "night": "1"}, None),
+        ("sd3", "compiled", {"night": "1"}, "n"),
+    ]

@@ -3,9 +3,32 @@
 import time
 
 import pytest
+import streamlit as st
 
 import ingest
+from tests.builders import diff_traces
+from tests.conftest import Traces
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
+from tests.stores import emptied
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    """A store of runs by name: `a` and `b` of a model, and `c` without labels."""
+    traces = Traces(tmp_path_factory.mktemp("labelled"), emptied(tmp_path_factory.mktemp("store")))
+    labels = {
+        "a": ingest.AddOptions("a", "flux", "eager", {"branch": "main", "gpu": "H100"}),
+        "b": ingest.AddOptions("b", "flux", "compiled", {"branch": "main"}, note="n"),
+        "c": ingest.AddOptions("c"),
+    }
+    made = {"a": diff_traces.eager(), "b": diff_traces.compiled(), "c": [event("cpu_op", 0)]}
+    for name, options in labels.items():
+        traces.store.add(traces.write(made[name], name), options)
+    return traces.store
+
+
+def names(page):
+    return [run.rpartition("-")[0] for run in tables(page)[0]["run_id"]]
 
 
 def test_a_run_without_a_device_has_no_figures_of_one(app, traces):
@@ -48,3 +71,61 @@ def test_a_run_added_meanwhile_shows_up_on_reload(app, store, samples):
     assert len(tables(page)[0]) == 1
     store.add(samples / "traces" / "mi210_gpu_only.json.gz")
     assert len(tables(page.run())[0]) == 2
+
+
+def test_a_run_is_shown_with_its_step_labels_and_what_else_was_asked_for(app, labelled):
+    rows = tables(app(labelled.path, "runs"))[0].set_index("run_id")
+    run = rows.loc[labelled.find("a")]
+    step_ns, _ = diff_traces.WALL
+    assert (run["step_ns"], run["step_times_ns"][0]) == (step_ns, step_ns / 1e6)
+    assert run["busy_percent"] == 100 * diff_traces.PARTS["compute"][0] / step_ns
+    assert (run["model"], run["mode"], rows.loc[labelled.find("b")]["note"]) == (
+        "flux",
+        "eager",
+        "n",
+    )
+    assert list(run["tags"]) == ["branch=main", "gpu=H100"]
+    assert {"ranks", "events", "sources", "peak_bytes"}.isdisjoint(rows.columns)
+    asked = app(labelled.path, "runs", columns=["files", "step time"])
+    assert list(tables(asked)[0].columns) == ["run_id", "sources", "step_ns"]
+
+
+def test_picked_runs_come_first(app, labelled):
+    assert names(app(labelled.path, "runs")) == ["c", "b", "a"]  # newest first
+    page = app(labelled.path, "runs", run=[labelled.find("a")])
+    assert names(page) == ["a", "c", "b"]
+    picked = app(labelled.path, "runs", run=[labelled.find("a"), labelled.find("b")], group="model")
+    assert names(picked) == ["b", "a", "c"]
+
+
+def test_runs_are_grouped_with_the_median_of_their_steps(app, labelled):
+    page = app(labelled.path, "runs", group="model")
+    median_us = sum(diff_traces.WALL) / 2 / 1000
+    flux = f"flux · 2 runs · median {median_us:.0f} µs"
+    groups = tables(page)[0]
+    assert list(groups["group"]) == [flux, flux, "none · 1 run · no steps"]
+    page = app(labelled.path, "runs", group="tag gpu")
+    groups = tables(page)[0].set_index("run_id")["group"]
+    assert groups[labelled.find("a")] == "H100 · 1 run · median 1.00 ms"
+    assert groups[labelled.find("b")].startswith("none · 2 runs")
+
+
+def test_picked_runs_have_links_to_every_page(app, labelled):
+    for picked in (["a"], ["a", "b"], ["a", "b", "c"]):
+        page = app(labelled.path, "runs", run=[labelled.find(name) for name in picked])
+        linked = {link.proto.page for link in page.main.get("page_link")}
+        assert linked >= {
+            *("overview", "operators", "bubbles", "memory", "advice", "compare", "trends")
+        }
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
+def test_nothing_is_edited_where_others_reach_the_dashboard(app, labelled, monkeypatch, address):
+    get = st.get_option
+    monkeypatch.setattr(
+        st, "get_option", lambda key: address if key == "server.address" else get(key)
+    )
+    page = app(labelled.path, "runs", run=labelled.find("a"))
+    [button] = [button for button in page.button if button.label == "Edit labels"]
+    assert button.disabled
+    assert "ingest edit" in button.help

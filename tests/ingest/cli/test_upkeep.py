@@ -1,10 +1,12 @@
 """The commands that keep a store: `edit`, `remove`, and which version this is."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 
 import pytest
 
 import ingest
+from ingest.store import upkeep
 from tests.builders.events import Event
 from tests.command import Command
 from tests.conftest import Traces
@@ -32,6 +34,55 @@ def test_labels_are_changed_and_others_stay(traces: Traces, command: Command) ->
     assert connection.execute(LABELS).fetchall() == [(*labels, "slow\nstart")]
     assert connection.execute(SHOWN).fetchall() == [labels]
     assert command("check").code == 0
+
+
+def test_several_runs_are_labelled_at_once(traces: Traces, command: Command) -> None:
+    ids = [add(traces, name, dur) for dur, name in enumerate(("first", "second", "third"), 1)]
+    done = command("edit", "first", ids[1], "first", "--model", "m", "--tag", "night=1")
+    assert (done.code, done.out) == (0, f"changed {ids[0]}\nchanged {ids[1]}\n")
+    rows = ingest.connect(traces.store.path).execute(
+        "SELECT name, model, tags['night'] FROM run_list ORDER BY name"
+    )
+    assert rows.fetchall() == [("first", "m", "1"), ("second", "m", "1"), ("third", None, None)]
+
+
+def test_an_empty_label_is_none_even_where_the_runs_files_have_one(
+    traces: Traces, command: Command
+) -> None:
+    traces.write([EVENT])
+    (traces.directory / "run.json").write_text('{"model": "flux", "mode": "eager"}')
+    run_id = traces.store.add(traces.directory).run_id
+    ingest.edit(traces.store, run_id, ingest.AddOptions(model="", mode="", note=""))
+    query = "SELECT model, mode, note FROM runs"
+    assert ingest.connect(traces.store.path).execute(query).fetchall() == [(None, None, None)]
+    upkeep.rebuild(traces.store, run_id)
+    assert ingest.connect(traces.store.path).execute(query).fetchall() == [(None, None, None)]
+    assert "cannot be empty" in command("edit", run_id, "--name", "").err
+
+
+def test_edits_at_the_same_time_are_all_kept(traces: Traces) -> None:
+    run_id = add(traces)
+
+    def tag(key: str) -> None:
+        ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(tags={key: "1"}))
+
+    keys = [f"k{number}" for number in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(tag, keys))
+    [(tags,)] = ingest.connect(traces.store.path).execute("SELECT tags FROM runs").fetchall()
+    assert tags == {"gpu": "H100", "batch": "4"} | dict.fromkeys(keys, "1")
+
+
+def test_a_run_that_is_labelled_while_it_is_built_again_keeps_the_labels(traces: Traces) -> None:
+    run_id = add(traces)
+
+    def label(_: int) -> None:
+        ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(model="new"))
+
+    with pytest.raises(ingest.IngestError, match="its labels changed meanwhile"):
+        upkeep.rebuild(traces.store, run_id, progress=label)
+    rows = ingest.connect(traces.store.path).execute("SELECT model FROM runs").fetchall()
+    assert rows == [("new",)]
 
 
 def test_labels_outlive_building_the_run_again(traces: Traces, command: Command) -> None:

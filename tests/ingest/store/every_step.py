@@ -4,7 +4,7 @@ A step is a call that opens, locks, makes, moves or deletes a file there. After 
 must be there whole or not at all, and the next process that writes must leave nothing of it.
 Prints at how many steps it was killed.
 
-    python every_step.py create|add|remove|rebuild STORE TRACE [FIRST STRIDE]
+    python every_step.py create|add|remove|edit|rebuild STORE TRACE [FIRST STRIDE]
 """
 
 import json
@@ -49,6 +49,10 @@ def add() -> None:
 def remove() -> None:
     with suppress(ingest.IngestError):  # it may not be there
         ingest.Store(path).remove("cpu_only-5412a757")
+
+
+def edit() -> None:
+    upkeep.edit(ingest.Store(path), "cpu_only-5412a757", ingest.AddOptions(model="m", note="n"))
 
 
 def rebuild() -> None:
@@ -102,6 +106,7 @@ do, then = {
     "create": (create, remove),
     "add": (add, remove),
     "remove": (remove, add),
+    "edit": (edit, check_there),
     "rebuild": (rebuild, check_there),
 }[what]
 kills = 0

@@ -123,7 +123,7 @@ def mount(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     ("what", "stride"),
-    [("create", 25), ("add", 33), ("remove", 20), ("rebuild", 37)],
+    [("create", 25), ("add", 33), ("remove", 20), ("edit", 20), ("rebuild", 37)],
 )
 def test_a_store_is_whole_wherever_a_process_is_killed(
     what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
@@ -131,7 +131,7 @@ def test_a_store_is_whole_wherever_a_process_is_killed(
     store = tmp_path / "store"
     if what != "create":
         fill(store)
-    if what in ("remove", "rebuild"):
+    if what in ("remove", "edit", "rebuild"):
         ingest.Store(store).add(small)
     script = Path(__file__).with_name("every_step.py")
     done = run(sys.executable, script, what, store, small, random.randint(1, stride), stride)

@@ -1,0 +1,129 @@
+"""Editing the labels of the picked runs in place, where no one else reaches the server."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.network import is_local
+from dashboard.query import select
+from dashboard.widgets import formatting
+
+MODES = ("eager", "compiled")
+DIFFERENT = "Different in these runs: not changed"
+LABEL = "Edit labels"
+
+
+def button(picked: Sequence[str]) -> None:
+    """Opens the form; without effect where the server is open to the network."""
+    if not is_local(st.get_option("server.address")):
+        st.button(
+            LABEL,
+            icon=":material/edit:",
+            type="tertiary",
+            disabled=True,
+            help="Others can reach this dashboard, so it only reads. Use `ingest edit` instead.",
+        )
+    elif st.button(LABEL, icon=":material/edit:", type="tertiary"):
+        _dialog(picked)
+
+
+@st.dialog(LABEL)
+def _dialog(picked: Sequence[str]) -> None:
+    runs = data.rows(select("run_id, model, mode, tags, note", "run_list", {"run_id": picked}))
+    st.caption(formatting.literal(picked[0]) if len(picked) == 1 else f"{len(picked):,} runs")
+    with st.form("labels", border=False):
+        model = _choice("Model", runs["model"], _known_models(), accept_new_options=True)
+        mode = _choice("Mode", runs["mode"], MODES)
+        shared, tags = _tags(runs["tags"])
+        before = _shared(runs["note"])
+        note = st.text_area(
+            "Note", before, placeholder=DIFFERENT if before is None else None, height=100
+        )
+        st.caption("Values that look like a token, key or password are stored as [redacted].")
+        is_saved = st.form_submit_button("Save", type="primary")
+    if not is_saved:
+        return
+    try:
+        changes = ingest.AddOptions(
+            model=_changed(runs["model"], model),
+            mode=_changed(runs["mode"], mode),
+            note=_changed(runs["note"], note),
+            tags=_changed_tags(shared, tags),
+        )
+        data.edit(picked, changes)
+    except (ingest.IngestError, ValueError) as error:
+        st.error(formatting.literal(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _known_models() -> Sequence[str]:
+    models = select("DISTINCT model", "run_list", {"model >": ""}, order_by="model")
+    return list(map(str, data.rows(models)["model"]))
+
+
+def _choice(
+    label: str, values: pd.Series, known: Sequence[str], accept_new_options: bool = False
+) -> str | None:
+    """A box to choose a value in, or none; None where the runs differ and nothing is chosen."""
+    before = _shared(values)
+    options = list(dict.fromkeys(["", *known, *([before] if before else [])]))
+    chosen: str | None = st.selectbox(
+        label,
+        options,
+        index=None if before is None else options.index(before),
+        format_func=lambda value: value or "none",
+        placeholder=DIFFERENT,
+        accept_new_options=accept_new_options,
+    )
+    return chosen
+
+
+def _tags(tags: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """The tags that all of the runs have, and those that were chosen in their place."""
+    pairs = [{f"{key}={value}" for key, value in (each or {}).items()} for each in tags]
+    shared = sorted(set.intersection(*pairs))
+    known = select("DISTINCT unnest(map_entries(tags)) AS tag", "run_list")
+    options = {f"{tag['key']}={tag['value']}" for tag in data.rows(known)["tag"]}
+    chosen = st.multiselect(
+        "Tags",
+        sorted(options),
+        shared,
+        accept_new_options=True,
+        placeholder="KEY=VALUE",
+        help=None if len(pairs) == 1 else "Those that all of the runs have. Others stay.",
+    )
+    return shared, chosen
+
+
+def _shared(values: pd.Series) -> str | None:
+    """The value that the runs have in common, empty for none; None where they differ."""
+    found = {"" if formatting.missing(value) else str(value) for value in values}
+    return found.pop() if len(found) == 1 else None
+
+
+def _changed(values: pd.Series, chosen: str | None) -> str | None:
+    """The value to store; None leaves each run's as it is."""
+    return None if chosen == _shared(values) else chosen
+
+
+def _changed_tags(before: Sequence[str], chosen: Sequence[str]) -> dict[str, str | None]:
+    """The tags to store, None for one to take away.
+
+    Raises ValueError for one that is not written KEY=VALUE, and for two with the same key.
+    """
+    tags: dict[str, str | None] = {pair.partition("=")[0]: None for pair in before}
+    after: dict[str, str | None] = {}
+    for pair in chosen:
+        key, sign, value = pair.partition("=")
+        key = key.strip()
+        if not key or not sign:
+            raise ValueError(f"{pair}: a tag is written KEY=VALUE")
+        if key in after:
+            raise ValueError(f"{key}: a run has one value of a tag")
+        after[key] = value
+    return tags | after

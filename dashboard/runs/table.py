@@ -1,0 +1,104 @@
+"""The table of runs: its columns, its groups, and which rows are ticked."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.query import Query, Value, select
+from dashboard.runs import columns
+from dashboard.widgets import formatting, run_picker, tables
+
+KEY = "runs_table"
+SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"
+TAG = "tag "  # before a tag's key, in the list of groups and in the URL
+
+
+def pick_group(tag_keys: Sequence[str]) -> str | None:
+    """What the rows are grouped by, as an expression; None for nothing."""
+    chosen = st.selectbox(
+        "Group by",
+        ["model", *(f"{TAG}{key}" for key in tag_keys)],
+        index=None,
+        key="group",
+        bind="query-params",
+        placeholder="nothing",
+        width=140,
+    )
+    if chosen is None or chosen == "model":
+        return chosen
+    return f"tags[{ingest.literal(str(chosen).removeprefix(TAG))}]"
+
+
+def query(
+    chosen: Sequence[str], search: str, tag: tuple[str, str] | None, group: str | None
+) -> Query:
+    """The runs that fit, newest first, those of a group together with what the group is like."""
+    listed = ["run_id", *(columns.EXPRESSIONS.get(each, each) for each in chosen if each != group)]
+    if group:
+        listed = [
+            f'{group} AS "group"',
+            f"count(*) OVER (PARTITION BY {group}) AS group_runs",
+            f"median(step_ns) OVER (PARTITION BY {group}) AS group_step_ns",
+            *listed,
+        ]
+    where: dict[str, Value] = {f"tags[{ingest.literal(tag[0])}]": tag[1]} if tag else {}
+    return select(
+        ", ".join(listed),
+        columns.VIEW,
+        where,
+        containing=(SEARCHED, search),
+        order_by=f'"group" NULLS LAST, {data.NEWEST_FIRST}' if group else data.NEWEST_FIRST,
+    )
+
+
+def show(frame: pd.DataFrame, picked: Sequence[str]) -> None:
+    """The runs, the picked ones first; ticking one picks it in the sidebar, and the reverse."""
+    is_picked = frame["run_id"].isin(picked)
+    frame = pd.concat([frame[is_picked], frame[~is_picked]], ignore_index=True)
+    shown = list(frame["run_id"])
+
+    def pick(rows: list[int]) -> None:
+        ticked = [shown[row] for row in rows]
+        elsewhere = [run for run in st.session_state[run_picker.RUN_KEY] if run not in shown]
+        st.session_state[run_picker.RUN_KEY] = elsewhere + ticked
+
+    frame = _with_group(frame)
+    if "tags" in frame:
+        frame = frame.assign(
+            tags=[[f"{k}={v}" for k, v in (tags or {}).items()] for tags in frame.tags]
+        )
+    tables.show(
+        frame,
+        columns.VIEW,
+        key=KEY,
+        select="multi-row",
+        selected=range(int(is_picked.sum())),
+        on_select=pick,
+        hidden=columns.without_news(frame),
+        labels=columns.LABELS,
+        widths=columns.WIDTHS,
+        bars=["busy_percent"],
+        sparklines=["step_times_ns"],
+        ages=["started_at"],
+    )
+
+
+def _with_group(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with what its group is like in front of each run."""
+    if "group" not in frame:
+        return frame
+    said = [
+        f"{'none' if formatting.missing(group) else formatting.clipped(group, 30)} · "
+        f"{formatting.counted(int(runs), 'run')} · {_median(step_ns)}"
+        for group, runs, step_ns in zip(
+            frame["group"], frame["group_runs"], frame["group_step_ns"], strict=True
+        )
+    ]
+    return frame.assign(group=said).drop(columns=["group_runs", "group_step_ns"])
+
+
+def _median(step_ns: float) -> str:
+    return "no steps" if formatting.missing(step_ns) else f"median {formatting.duration(step_ns)}"

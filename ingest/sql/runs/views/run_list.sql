@@ -1,0 +1,56 @@
+-- The runs as people look for them: their labels, the time of a step, and how busy the device is.
+-- One row: a run.
+--
+-- run_id         the run
+-- name           its name
+-- model          model that was profiled
+-- mode           eager or compiled
+-- device_name    device; null when the run had none
+-- tags           the user's own keys and values
+-- note           the user's own words about the run
+-- started_at     when the profile began, UTC
+-- ingested_at    when it was added, UTC
+-- steps          number of steps on the slowest device; null where no steps were found
+-- step_ns        wall time of its median step, ns; null where no steps were found
+-- step_times_ns  the wall times of these steps, as in `run_step_times`, ns
+-- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
+--                of the whole recording where no steps were found, 0 to 100; null without a device
+-- peak_bytes     the most memory in use of a device at a time, bytes; null where not recorded
+-- recompiles     compilations of what had been compiled before, while it was measured; null where
+--                that is unknown
+-- sources        input files that were read
+-- problems       input files that failed or ended early
+-- ranks          ranks among them
+-- devices        devices with activities; 0 when only the host was profiled
+-- events         complete events
+-- activities     kernels, copies and sets
+-- span_ns        from a device's first activity to its last, mean over the devices of all ranks,
+--                ns; null without a device
+SELECT
+    overview.run_id,
+    overview.name,
+    overview.model,
+    overview.mode,
+    overview.device_name,
+    overview.tags,
+    runs.note,
+    overview.started_at,
+    overview.ingested_at,
+    if(slowest.steps_from <> 'run', slowest.steps, NULL) AS steps,
+    if(slowest.steps_from <> 'run', slowest.wall_ns, NULL) AS step_ns,
+    times.step_times_ns,
+    if(slowest.measure = 'device', 100.0 * slowest.busy_ns / nullif(slowest.wall_ns, 0), NULL)
+        AS busy_percent,
+    overview.peak_bytes,
+    overview.recompiles,
+    overview.sources,
+    overview.problems,
+    overview.ranks,
+    overview.devices,
+    overview.events,
+    overview.activities,
+    overview.span_ns
+FROM run_overview AS overview
+INNER JOIN runs ON overview.run_id = runs.run_id
+LEFT JOIN run_metrics AS slowest ON overview.run_id = slowest.run_id AND slowest.is_slowest
+LEFT JOIN run_step_times AS times ON overview.run_id = times.run_id;

@@ -1,0 +1,37 @@
+-- The wall times of the steps of each run, on its slowest device: for a small chart of each run.
+-- One row: a run with steps.
+-- Indexed: It is asked of all runs.
+--
+-- run_id         the run
+-- step_times_ns  wall times in the order of the steps, ns; of more than 60 steps, the longest of
+--                each of 60 stretches of about as many steps
+WITH
+numbered AS (
+    SELECT
+        step.run_id,
+        step.wall_ns,
+        row_number() OVER (
+            PARTITION BY step.run_id ORDER BY step.start_ns, step.source_id, step.step
+        ) - 1 AS ordinal,
+        count(*) OVER (PARTITION BY step.run_id) AS steps
+    FROM step_metrics AS step
+    INNER JOIN run_metrics AS slowest
+        ON
+            step.run_id = slowest.run_id
+            AND step.rank = slowest.rank
+            AND step.device IS NOT DISTINCT FROM slowest.device
+    WHERE slowest.is_slowest AND step.step IS NOT NULL
+),
+
+longest AS (
+    SELECT
+        run_id,
+        ordinal * least(steps, 60) // steps AS stretch,
+        max(wall_ns) AS wall_ns
+    FROM numbered
+    GROUP BY run_id, stretch
+)
+
+SELECT run_id, list(wall_ns ORDER BY stretch) AS step_times_ns
+FROM longest
+GROUP BY run_id;

@@ -13,8 +13,11 @@ from typing import TypeGuard, TypeVar
 T = TypeVar("T")
 
 UNKNOWN = "–"
+TENFOLD = 900  # percent more than it was
 TIMES = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}  # in ns
 SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # in bytes
+
+FULL = 1_000 / 1_024  # of a unit of sizes, from which on it is used
 
 NAME_WIDTH = 60
 LONGEST_CELL = 4_000
@@ -47,11 +50,15 @@ def duration(ns: float | None, smallest: str = "ns") -> str:
 
 
 def size(count: float | None, ones: str = "B") -> str:
-    """Bytes as torch prints them: 2.00 MiB. `ones` names those that are too few for a KiB."""
+    """Bytes as torch prints them: 2.00 MiB; from 1,000 MiB on in GiB.
+
+    `ones` names those that are too few for a KiB.
+    """
     if not _is_known(count):
         return UNKNOWN
     for unit, factor in reversed(SIZES.items()):
-        if abs(count) >= factor > 1:
+        least = factor if unit == "KiB" else FULL * factor
+        if abs(count) >= least > FULL:
             return f"{count / factor:,.2f} {unit}"
     return f"{count:.0f} {ones}"
 
@@ -95,6 +102,13 @@ def amount(value: float | None, unit: str) -> str:
 def change(value: float | None, written: Callable[[float | None], str]) -> str:
     """A difference, with its sign: +1.23 ms, -4.5%."""
     return f"+{written(value)}" if _is_known(value) and value > 0 else written(value)
+
+
+def percent_change(value: float | None) -> str:
+    """A change in percent of what it was: +12.3%; from ten times as much on, the factor: ×10.2."""
+    if _is_known(value) and value >= TENFOLD:
+        return f"×{three_digits(1 + value / 100)}"
+    return change(value, percent)
 
 
 def three_digits(value: float) -> str:

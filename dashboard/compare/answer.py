@@ -13,9 +13,9 @@ MOST_WARNINGS = 4
 TOP = 3
 ALIKE = 0.005  # of the wall time: less is no difference worth a word
 NO_DIFFERENCE = "no difference"
-DEVICE = {"wall": "Wall time", "busy": "Device busy", "bubble": "Bubble"}
+DEVICE = {"wall": "Wall time", "busy": "Device busy", "bubble": "Idle"}
 DEVICE |= {"kernels": "Kernels", "launches": "Launches"}
-HOST = {"wall": "Wall time", "busy": "Host busy", "bubble": "Bubble"}
+HOST = {"wall": "Wall time", "busy": "Host busy", "bubble": "Idle"}
 HOST |= {"activities": "Operators"}
 
 
@@ -111,7 +111,7 @@ def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
             written = formatting.duration if row["unit"] == "ns" else formatting.per_step
             change = formatting.change(row["change"], written)
             if not formatting.missing(row["percent"]):
-                change += f" ({formatting.change(row['percent'], formatting.percent)})"
+                change += f" ({formatting.percent_change(row['percent'])})"
             none = formatting.missing(row["change"])
             is_told = pair.groups is None or row["is_significant"]
             test = "" if pair.groups is None else medians.rank_test(pair.groups, row["p"])

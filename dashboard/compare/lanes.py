@@ -96,7 +96,7 @@ def _lanes(work_items: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[in
     # An edge in the background's colour keeps neighbours apart, where there is room for it.
     pixels = LANE_PIXELS * work_items["dur_ns"].median() / (axis.until - axis.since)
     edge: dict[str, Any] = (
-        {"stroke": charts.paper(), "strokeWidth": 0.5} if pixels >= EDGED_PIXELS else {}
+        {"stroke": colours.paper(), "strokeWidth": 0.5} if pixels >= EDGED_PIXELS else {}
     )
     title = f"time since the step's start ({axis.unit})" if axis.last else None
     return (

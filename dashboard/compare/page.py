@@ -20,7 +20,7 @@ from dashboard.widgets.view import View
 
 def page(view: View) -> None:
     """The page."""
-    pair = picker.pick(view.runs)
+    pair = picker.pick(view)
     if pair is None:
         return
     links = st.container()

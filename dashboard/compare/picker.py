@@ -10,12 +10,13 @@ from dashboard import data
 from dashboard.compare import default_pair, run_groups
 from dashboard.query import Scalar, select
 from dashboard.widgets import formatting
+from dashboard.widgets.view import View
 
 BASE, OTHER, RANK = "base", "other", "rank"
 DEFAULT = "default_pair"  # the one shown until someone chooses, and the runs picked then
 SWAP = "swap"
-SLOWEST = "the slowest of each"
-RUN_PIXELS = 430
+SLOWEST = "slowest rank of each"
+RUN_PIXELS = 340
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,11 @@ class Pair:
         return f"{self.base}-{self.other}-{self.rank}"
 
 
-def pick(picked: Sequence[str]) -> Pair | None:
-    """Draws the two pickers; None, with a word on what to do, until they name two sides.
+def pick(view: View) -> Pair | None:
+    """Draws the two pickers in the header bar.
 
-    Until someone chooses, the pair is that of `default_pair`.
+    None, with a word on what to do, until they name two sides. Until someone chooses, the pair is
+    that of `default_pair`.
     """
     listed = select("run_id", "run_overview", order_by=data.LATEST_FIRST)
     runs = [str(run) for run in data.rows(listed)["run_id"]]
@@ -73,8 +75,8 @@ def pick(picked: Sequence[str]) -> Pair | None:
         return None
     choices = [*runs, *run_groups.offered()]
     choices += _asked_for(choices)
-    reason = _begin_with([run for run in runs if run in picked])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    reason = _begin_with([run for run in runs if run in view.runs])
+    with view.bar:
         base = _picker("From", BASE, choices)
         st.button(
             "Swap",
@@ -136,8 +138,9 @@ def _picker(label: str, key: str, runs: Sequence[str]) -> str | None:
         index=None,
         key=key,
         bind="query-params",
-        placeholder="a run, or a group of runs",
+        placeholder=f"{label}: a run, or a group of runs",
         width=RUN_PIXELS,
+        label_visibility="collapsed",
     )
     return str(chosen) if chosen else None
 
@@ -203,5 +206,12 @@ def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
     if max(map(len, ranks), default=0) < 2:
         return None
     common = [str(rank) for rank in sorted(set.intersection(*ranks))]
-    chosen = st.selectbox("Rank", [SLOWEST, *common], key=RANK, bind="query-params", width=200)
+    chosen = st.selectbox(
+        "Rank",
+        [SLOWEST, *common],
+        key=RANK,
+        bind="query-params",
+        width=200,
+        label_visibility="collapsed",
+    )
     return None if chosen == SLOWEST else int(str(chosen))

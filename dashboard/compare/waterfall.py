@@ -101,7 +101,7 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
         color=alt.Color("colour:N", scale=None),
         tooltip=shown,
     )
-    ink = charts.ink()
+    ink = colours.ink()
     metrics = base.mark_text(align="left", dx=5, color=ink).encode(
         x=alt.X("right:Q", scale=scale), text=alt.Text("text:N")
     )
@@ -135,9 +135,7 @@ def _table(pair: Pair, metrics: pd.DataFrame) -> None:
                 formatting.change(value, WRITTEN[unit])
                 for unit, value in zip(frame["unit"], frame["change"], strict=True)
             ],
-            "change, %": [
-                formatting.change(value, formatting.percent) for value in frame["percent"]
-            ],
+            "change, %": [formatting.percent_change(value) for value in frame["percent"]],
         }
     )
     if pair.groups is not None:

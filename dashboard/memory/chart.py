@@ -13,7 +13,7 @@ from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.memory.stretch import Stretch
-from dashboard.widgets import charts, formatting
+from dashboard.widgets import charts, colours, formatting
 
 BRUSH = "stretch"
 MOMENT = "moment"
@@ -68,7 +68,7 @@ def draw(
     reserved = device.peak_reserved_bytes is not None
     meanings = dict(bands.legend or zip(names.values(), palette, strict=True))
     if reserved:
-        meanings["reserved by the allocator"] = charts.ink()
+        meanings["reserved by the allocator"] = colours.ink()
     charts.legend(meanings)
     curve_marks.lanes(marks, stretch, factor)
     x = alt.X(
@@ -175,7 +175,7 @@ def _reserved(curve: pd.DataFrame, stretch: Stretch, factor: float, size: float,
     last = data.iloc[-1:].assign(position=stretch.until / factor)
     return (
         alt.Chart(pd.concat([data, last], ignore_index=True))
-        .mark_line(interpolate="step-after", color=charts.ink(), strokeWidth=1.5)
+        .mark_line(interpolate="step-after", color=colours.ink(), strokeWidth=1.5)
         .encode(x=x, y=alt.Y("reserved:Q"))
     )
 
@@ -191,7 +191,7 @@ def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: boo
     texts = [field.shorthand.removesuffix(":N") for field in said]
     return (
         alt.Chart(shown[["position", "next", "ordinal", *texts]])
-        .mark_rect(color=charts.ink())
+        .mark_rect(color=colours.ink())
         .encode(
             x=x,
             x2=alt.X2("next:Q"),

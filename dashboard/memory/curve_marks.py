@@ -113,14 +113,14 @@ def points(
     peak = f"peak {formatting.size(device.peak_bytes)}"
     chosen = _position(device, stretch, moment, position_of)
     if moment.ordinal == device.peak_ordinal:
-        found.append((chosen, peak, charts.ink()))
+        found.append((chosen, peak, colours.ink()))
     else:
         highest = position_of.get(device.peak_ordinal)
-        found.append((highest, peak, charts.ink()))
+        found.append((highest, peak, colours.ink()))
         label = f"shown below: {formatting.size(moment.used_bytes)}"
         if name(device, moment).startswith("at the"):
             label = f"shown below: {name(device, moment).removeprefix('at ')}"
-        found.append((chosen, label, charts.ink()))
+        found.append((chosen, label, colours.ink()))
     seen = [
         {
             "position": position / factor,

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from dashboard.widgets import charts
+from dashboard.widgets import charts, colours
 
 POINTED = "pointed_allocation"
 SEAM = 0.6  # pixels by which cells overlap, so that no line shows between them
@@ -62,7 +62,7 @@ def layer(singles: Singles, moments: pd.DataFrame, factor: float, size: float, x
             y=alt.Y("bottom:Q", title=None),
             y2=alt.Y2("top:Q"),
             color=alt.condition(
-                over, alt.value(charts.ink()), alt.Color("colour:N", scale=None, legend=None)
+                over, alt.value(colours.ink()), alt.Color("colour:N", scale=None, legend=None)
             ),
             tooltip=charts.tooltips(*((f"{field}:N", title) for title, field in fields.items())),
         )

@@ -42,7 +42,7 @@ def written(value: float | None, unit: str) -> str:
 
 def change(percent: float | None) -> str:
     """A change in percent, with its sign."""
-    return formatting.change(percent, formatting.percent)
+    return formatting.percent_change(percent)
 
 
 def draw(
@@ -98,7 +98,7 @@ def draw(
     opened = data[data["run_id"] == look.at]
     ring = (
         alt.Chart(opened)
-        .mark_point(size=4 * size + 60, color=charts.ink(), strokeWidth=2)
+        .mark_point(size=4 * size + 60, color=colours.ink(), strokeWidth=2)
         .encode(x=x, y=y)
     )
     rings = [] if opened.empty else [ring]
@@ -128,7 +128,7 @@ def _heading(series: str, look: Look) -> Any:
     }
     return (
         alt.Chart(pd.DataFrame([text]))
-        .mark_text(align="left", color=charts.ink(), limit=pixels, fontSize=12)
+        .mark_text(align="left", color=colours.ink(), limit=pixels, fontSize=12)
         .encode(
             x=alt.value(4 - axes.SIDE),
             y=alt.value(-12),
@@ -174,12 +174,12 @@ def _medians(rows: pd.DataFrame, look: Look, x: Any, y: Any) -> list[Any]:
         return []
     lines = (
         alt.Chart(pd.DataFrame(steps))
-        .mark_line(color=charts.ink(), strokeWidth=2)
+        .mark_line(color=colours.ink(), strokeWidth=2)
         .encode(x=x, y=y, detail=alt.Detail("step:N"), order=alt.Order("corner:Q"))
     )
     texts = (
         alt.Chart(pd.DataFrame(labels))
-        .mark_text(color=charts.ink(), dy=-9, fontWeight="bold")
+        .mark_text(color=colours.ink(), dy=-9, fontWeight="bold")
         .encode(x=x, y=y, text=alt.Text("text:N"))
     )
     return [lines, texts]

@@ -19,7 +19,7 @@ AT = "at"  # in the address: the run whose point was clicked
 def page(view: View) -> None:
     """The page."""
     at = st.query_params.get(AT)
-    shown = scope.choose(at, view.runs)
+    shown = scope.choose(at, view)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metrics = _pick_metrics(shown.runs)
         axes = small_multiples.controls()

@@ -10,6 +10,7 @@ import ingest
 from dashboard import data
 from dashboard.query import Value, select
 from dashboard.widgets import formatting
+from dashboard.widgets.view import View
 
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
 NAMED = "model_or_name"  # a run that names no model goes by its own name
@@ -24,16 +25,16 @@ class Scope:
     picked: list[str]
 
 
-def choose(opened: str | None, asked: list[str]) -> Scope:
+def choose(opened: str | None, view: View) -> Scope:
     """Asks for filters, and says which series they, the picked runs or the first model leave.
 
-    `opened` is the run whose card is open: without filters, the page starts with its model. `asked`
-    are the picked runs.
+    `opened` is the run whose card is open: without filters, the page starts with its model. The
+    header bar of the view gets the filters.
     """
     runs = _runs()
-    where = _filters(runs)
-    picked = [run for run in asked if run in set(runs["run_id"])]
-    if asked and not picked:
+    where = _filters(runs, view)
+    picked = [run for run in view.runs if run in set(runs["run_id"])]
+    if view.runs and not picked:
         st.info("The picked runs have no metrics: these come from traces.", icon=":material/info:")
     first = _first_model(runs, opened)
     text, shown = "", runs
@@ -98,17 +99,23 @@ def _first_model(runs: pd.DataFrame, opened: str | None) -> str | None:
     return next(map(str, [*own, *by_runs.index]), None)
 
 
-def _filters(runs: pd.DataFrame) -> dict[str, Value]:
+def _filters(runs: pd.DataFrame, view: View) -> dict[str, Value]:
     """Conditions by model, mode, device and tag, of what the store holds."""
     tags = {f"{tag['key']}={tag['value']}": tag for entries in runs["tags"] for tag in entries}
     choices = {key: sorted(tags if key == "tagged" else {*runs[key].dropna()}) for key in FILTERS}
     offered = {key: values for key, values in choices.items() if values}
     where: dict[str, Value] = {}
-    places = st.columns(max(2, len(offered)))
-    for place, (key, values) in zip(places, offered.items(), strict=False):
-        with place:
+    for key, values in offered.items():
+        with view.bar:
             chosen: Any = st.selectbox(
-                FILTERS[key], values, index=None, key=key, bind="query-params", placeholder="any"
+                FILTERS[key],
+                values,
+                index=None,
+                key=key,
+                bind="query-params",
+                placeholder=f"any {FILTERS[key].lower()}",
+                width=190,
+                label_visibility="collapsed",
             )
         if chosen is not None and key == "tagged":
             where[f"tags[{ingest.literal(tags[chosen]['key'])}]"] = tags[chosen]["value"]

@@ -19,6 +19,12 @@ LABEL_PIXELS = 230
 SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;"
 
 
+@alt.theme.register("tracehouse", enable=True)
+def theme() -> alt.theme.ThemeConfig:
+    """Few ticks; the colours and fonts are Streamlit's."""
+    return {"config": {"axisQuantitative": {"tickCount": 6}, "axisTemporal": {"tickCount": 6}}}
+
+
 def colour_scale(parts: list[str]) -> alt.Scale:
     """The scale for the parts' labels."""
     return alt.Scale(
@@ -59,16 +65,6 @@ def size_axis(most: float) -> tuple[float, str]:
     """The divisor and unit that suit sizes up to the largest, bytes."""
     unit = next((unit for unit in ("GiB", "MiB", "KiB") if most >= units.SIZES[unit]), "B")
     return units.SIZES[unit], "bytes" if unit == "B" else unit
-
-
-def ink() -> str:
-    """The colour of lines and text on the theme's background."""
-    return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
-
-
-def paper() -> str:
-    """The theme's background."""
-    return "#0E1117" if st.context.theme.type == "dark" else "#FFFFFF"
 
 
 def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:

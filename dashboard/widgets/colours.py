@@ -7,16 +7,19 @@ which a test checks. Red is for what became worse.
 
 from functools import cache
 
+import streamlit as st
+
 import ingest
 
 # Parts of a step by their order in `ingest.parts`: busy time, and causes of idle time. The last two
 # of each are spare.
 BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
 IDLE = (
-    *("#C3228380", "#ECB69380", "#9980FF80", "#17821780", "#8AE60080", "#5C009980", "#2E00E680"),
-    *("#86868680", "#82421780"),
+    *("#C32283", "#ECB693", "#9980FF", "#178217", "#8AE600", "#5C0099", "#2E00E6"),
+    *("#868686", "#824217"),
 )
 GREY = "#9A9A9A"
+PAPERS = ("#FFFFFF", "#0E1117")  # the backgrounds of the light and the dark theme
 
 # Sums of parts, or what part of a part counts: the part that gives the colour, and the label.
 OTHER_PARTS = {
@@ -54,15 +57,31 @@ STATES = {
 }
 
 
+def paper() -> str:
+    """The theme's background."""
+    return PAPERS[st.context.theme.type == "dark"]
+
+
+def ink() -> str:
+    """The colour of lines and text on the theme's background."""
+    return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
+
+
+def pale(colour: str, ground: str) -> str:
+    """A colour that half covers the ground. Both as `#RRGGBB`."""
+    pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(ground[1:]), strict=True)
+    return "#" + bytes((over + under) // 2 for over, under in pairs).hex().upper()
+
+
 @cache
-def _shown(parts: tuple[ingest.Part, ...]) -> dict[str, tuple[str, str]]:
+def _shown(parts: tuple[ingest.Part, ...], ground: str) -> dict[str, tuple[str, str]]:
     """Colour and label of each part, in the order of stacks: busy time first."""
     busy = [part for part in parts if part.is_idle is False]
     idle = [part for part in parts if part.is_idle]
     rest = [part for part in parts if part.is_idle is None]
     coloured = [
         *((part, BUSY[place % len(BUSY)]) for place, part in enumerate(busy)),
-        *((part, IDLE[place % len(IDLE)]) for place, part in enumerate(idle)),
+        *((part, pale(IDLE[place % len(IDLE)], ground)) for place, part in enumerate(idle)),
         *((part, GREY) for part in rest),
     ]
     shown = {part.name: (colour, part.label) for part, colour in coloured}
@@ -70,19 +89,19 @@ def _shown(parts: tuple[ingest.Part, ...]) -> dict[str, tuple[str, str]]:
     return {**{part.name: shown[part.name] for part in busy}, **others, **shown}
 
 
-def of(part: str) -> str:
-    """The colour of a part of a step."""
-    return _shown(ingest.parts())[part][0]
+def of(part: str, ground: str | None = None) -> str:
+    """The colour of a part of a step on the theme's background, or on another ground."""
+    return _shown(ingest.parts(), ground or paper())[part][0]
 
 
 def label(part: str) -> str:
     """The name of a part as legends write it; causes of bubbles say that they are idle time."""
-    return _shown(ingest.parts())[part][1]
+    return _shown(ingest.parts(), PAPERS[0])[part][1]
 
 
 def place(part: str) -> int:
     """The place of a part in stacks, from 0."""
-    return list(_shown(ingest.parts())).index(part)
+    return list(_shown(ingest.parts(), PAPERS[0])).index(part)
 
 
 def part_of(metric: str) -> str:
@@ -92,4 +111,4 @@ def part_of(metric: str) -> str:
 
 def order(parts: set[str]) -> list[str]:
     """Those of the parts that occur, in the order of stacks."""
-    return [part for part in _shown(ingest.parts()) if part in parts]
+    return [part for part in _shown(ingest.parts(), PAPERS[0]) if part in parts]

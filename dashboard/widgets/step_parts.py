@@ -47,7 +47,7 @@ def show(view: View) -> None:
     bars = base.mark_bar(height={"band": 0.75}).encode(
         color=charts.coloured(set(frame["part"])), tooltip=charts.tooltips("label:N", "said:N")
     )
-    words = base.mark_text(align="left", dx=4, color=charts.ink()).encode(
+    words = base.mark_text(align="left", dx=4, color=colours.ink()).encode(
         x=alt.X("end:Q"), text=alt.Text("said:N")
     )
     st.altair_chart(

@@ -21,7 +21,7 @@ RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_k
 RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
 CHANGES: dict[str, Callable[[Any], str]] = {
     "change_ns": formatting.change,
-    "change_percent": partial(formatting.change, written=formatting.percent),
+    "change_percent": formatting.percent_change,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them

@@ -13,7 +13,7 @@ from ingest.comparison.metrics import Metric
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
 from ingest.terminal import results, table
-from ingest.units import UNKNOWN, amount, change, counted, percent, printable
+from ingest.units import UNKNOWN, amount, change, counted, percent_change, printable
 
 Row = dict[str, Any]
 
@@ -212,7 +212,7 @@ def _change(value: float | None, unit: str) -> str:
 
 def _percent(value: float | None) -> str:
     """In a column that is headed %."""
-    return change(value, percent).removesuffix("%")
+    return percent_change(value).removesuffix("%")
 
 
 def _time(key: str) -> Callable[[Row], str]:

@@ -8,7 +8,7 @@ import pytest
 import ingest
 from dashboard.widgets import colours
 
-PAGES = {"light": "#FFFFFF", "dark": "#0E1117"}
+PAGES = dict(zip(("light", "dark"), colours.PAPERS, strict=True))
 # Machado, Oliveira and Fernandes 2009, severity 1: what linear RGB looks like to others.
 SIGHTS = {
     "usual": np.eye(3),
@@ -20,14 +20,9 @@ XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1
 WHITE = XYZ.sum(axis=1)
 
 
-def lab(colour, page, sight):
-    """CIE L*a*b* of `#RRGGBB`, or `#RRGGBBAA` painted on the page."""
-    red_green_blue, ground = (
-        np.array([int(each[place : place + 2], 16) / 255 for place in (1, 3, 5)])
-        for each in (colour, PAGES[page])
-    )
-    alpha = int(colour[7:] or "FF", 16) / 255
-    seen = alpha * red_green_blue + (1 - alpha) * ground
+def lab(colour, sight):
+    """CIE L*a*b* of `#RRGGBB`."""
+    seen = np.array(list(bytes.fromhex(colour[1:]))) / 255
     linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
     x, y, z = (
         np.cbrt(value) if value > 0.008856 else 7.787 * value + 16 / 116
@@ -36,8 +31,8 @@ def lab(colour, page, sight):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def distance(one, other, page, sight):
-    return float(np.linalg.norm(lab(one, page, sight) - lab(other, page, sight)))
+def distance(one, other, sight):
+    return float(np.linalg.norm(lab(one, sight) - lab(other, sight)))
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -48,7 +43,7 @@ def test_parts_are_told_apart(page, sight):
         (one.name, other.name): round(d, 1)
         for one, other in combinations(parts, 2)
         # What is busy is deep and what is idle is pale, which helps to tell the two apart.
-        if (d := distance(colours.of(one.name), colours.of(other.name), page, sight))
+        if (d := distance(*(colours.of(part.name, PAGES[page]) for part in (one, other)), sight))
         < (15 if one.is_idle == other.is_idle else 10)
     }
     assert not near
@@ -57,7 +52,7 @@ def test_parts_are_told_apart(page, sight):
 @pytest.mark.parametrize("page", PAGES)
 def test_idle_time_is_paler_than_work(page):
     def depth(part):
-        return distance(colours.of(part.name), PAGES[page], page, "usual")
+        return distance(colours.of(part.name, PAGES[page]), PAGES[page], "usual")
 
     parts = [part for part in ingest.parts() if part.is_idle is not None]
     idle = max(depth(part) for part in parts if part.is_idle)

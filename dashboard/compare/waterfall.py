@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.compare import medians, sections
 from dashboard.compare.picker import BASE, OTHER, Pair
-from dashboard.widgets import charts, colours, formatting, menu
+from dashboard.widgets import charts, colours, formatting, menu, tables
 
 WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
 BAR_HEIGHT = 30
@@ -143,20 +143,12 @@ def _table(pair: Pair, metrics: pd.DataFrame) -> None:
             rows.insert(place, f"{side}_spread", _spreads(frame, side))
         rows["rank test"] = [medians.rank_test(pair.groups, p) for p in frame["p"]]
         st.caption("Medians; ±: how far the runs are from it, in the median.")
-    right = st.column_config.Column(alignment="right")
-    st.dataframe(
+    tables.show(
         rows,
-        hide_index=True,
-        height="content",
-        column_config={
-            "base": st.column_config.Column("from", alignment="right"),
-            "base_spread": st.column_config.Column("±", alignment="right"),
-            "other": st.column_config.Column("to", alignment="right"),
-            "other_spread": st.column_config.Column("±", alignment="right"),
-            "rank test": right,
-            "change": right,
-            "change, %": right,
-        },
+        "run_diff",
+        key=f"metrics-{pair.key}",
+        labels={"base": "from", "other": "to", "base_spread": "±", "other_spread": "±"},
+        figures=list(rows.columns[1:]),
     )
 
 

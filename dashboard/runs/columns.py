@@ -33,9 +33,10 @@ SHOWN = (
     "tags",
     "note",
     "problems",
+    "recompiles",
 )
 OTHERS = (
-    *("steps", "span_ns", "recompiles", "ranks", "devices", "sources", "events", "activities"),
+    *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
     *("started_utc_at", "ingested_at"),
 )
 WIDTHS = {"group": 230, "step_times_ns": 110, "busy_percent": 130, "started_at": 110, "note": 220}

@@ -96,17 +96,18 @@ def show(
     bars: Sequence[str] = (),
     sparklines: Sequence[str] = (),
     ages: Sequence[str] = (),
+    figures: Sequence[str] = (),
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
 ) -> list[int]:
     """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
-    Headings explain themselves on hover with the view's own comments. `widths` are in pixels;
-    `bars` are columns with a bar in each cell, `sparklines` lists of times, and `ages` moments
-    written as how long ago they were. `selected` rows are ticked at first. Where
-    `on_select` is given, they are those that are ticked, and it is called with others before the
-    page is drawn again.
+    Headings explain themselves on hover with the view's own comments. `widths` are in pixels.
+    `bars` are columns with a bar in each cell, `sparklines` lists of times, `ages` moments written
+    as how long ago they were, and `figures` texts that are aligned as figures. `selected` rows are
+    ticked at first. Where `on_select` is given, they are those that are ticked, and it is called
+    with others before the page is drawn again.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -125,6 +126,7 @@ def show(
             heading=(labels or {}).get(column) or label(column),
             help=comments.get(column, ""),
             width=(widths or {}).get(column),
+            is_figure=column in figures,
         )
         for column in frame.columns
     ]
@@ -158,7 +160,7 @@ def _grid() -> Any:
 
 
 def _column(
-    values: pd.Series, kind: str, heading: str, help: str, width: int | None
+    values: pd.Series, kind: str, heading: str, help: str, width: int | None, is_figure: bool
 ) -> dict[str, Any]:
     """What the component gets of a column: texts to show and to hover, and values to sort by."""
     unit = unit_of(str(values.name))
@@ -171,7 +173,8 @@ def _column(
         "help": help,
         "kind": kind,
         "width": width,
-        "isFigure": kind != "spark" and (unit is not None or pd.api.types.is_numeric_dtype(values)),
+        "isFigure": kind != "spark"
+        and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": [formatting.NONE if value is None else write(value) for value in known],
         "titles": said and ["" if value is None else said(value) for value in known],
         "values": [_plain(value) for value in known],

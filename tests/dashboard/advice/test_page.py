@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 import ingest
 from dashboard.widgets import formatting
 from dashboard.widgets.advice_kinds import KINDS
-from tests.dashboard.browser import query_of, wait_for_query
+from tests.dashboard.browser import open_menu, query_of, wait_for_query
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.dashboard.elements import add_whole, event, tables, texts
 from tests.samples import TWO_RANKS
@@ -134,5 +134,5 @@ def test_the_evidence_is_fetched_when_it_is_opened(
     expect(card.locator(".grid")).to_have_count(0)
     card.get_by_text("The evidence").click()
     expect(card.locator(".grid").locator("td", has_text="142 ms").first).to_be_attached()
-    card.get_by_role("button", name="SQL: float_matmul").click()
+    open_menu(tab, "float_matmuls")
     expect(tab.get_by_text("FROM float_matmuls")).to_be_visible()

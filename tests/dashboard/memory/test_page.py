@@ -29,7 +29,7 @@ def metrics(page):
 
 
 def owners(page):
-    return table_with(page, "allocations")
+    return table_with(page, "name")
 
 
 def queries(page, source):
@@ -168,18 +168,18 @@ def test_by_single_allocations_with_what_they_are(memory, largest):
     assert softmax[:3] == ["64.00 MiB", "173 ms", "at action 84, 1.92 ms after the first"]
     assert softmax[4] == "nn_utils.py:6 softmax (your own)"
     assert any(line[4].endswith("of C++, none of Python") for line in lines)
-    table = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    table = table_with(page, "lived")
     assert len(table) == 200
     assert table["bytes"].is_monotonic_decreasing
     assert {"nn_utils.py:6 softmax", TOP[0]} <= set(table["user_frame"])
-    stack = next(frame.value for frame in page.dataframe if "depth" in frame.value)
+    stack = table_with(page, "depth")
     assert len(stack) == 68
 
 
 @pytest.mark.parametrize("name", ["private_pools_no_history", "flux_eager_full"])
 def test_allocations_without_history_or_stacks(memory, name):
     page = memory(name, by="allocation")
-    table = next(frame.value for frame in page.dataframe if "lived" in frame.value)
+    table = table_with(page, "lived")
     assert not table.empty
     colours_of = {row["colour"] for row in sent(page, "line0")}
     assert (len(colours_of) > 1) == (name == "flux_eager_full")  # by operator

@@ -4,7 +4,11 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.dashboard.browser import cell
+
+def cell(tab, text):
+    """A cell of the result; it is drawn on a canvas, and named beside it for readers."""
+    table = tab.get_by_test_id("stDataFrame")
+    return table.locator("td", has_text=re.compile(f"^{re.escape(text)}$"))
 
 
 def test_the_console_refuses_a_write_and_lives(tab, address, shown_store):

@@ -1,7 +1,6 @@
 -- What could save memory on a device, with how many bytes it is about: each kind of finding, or why
 -- it cannot be judged. The kinds are about the same memory in part, so that they do not add up.
 -- One row: a kind of finding, for a device in an input file.
--- Start here: What could save memory?
 --
 -- A finding counts from 1 % of the device's peak and 1 MiB on.
 --

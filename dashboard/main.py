@@ -60,6 +60,7 @@ PAGES = {
         "What held the device's memory, and when?",
         scope="runs",
         steps="all",
+        has_strip=True,
     ),
     "advice": Entry(
         advice.page,

@@ -8,6 +8,7 @@ from dashboard import data
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
 from dashboard.widgets import formatting
+from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
 MOST_OOMS = 8  # with a button each
@@ -23,14 +24,14 @@ class Moment:
     reserved_bytes: int | None
 
 
-def moment_of(device: MemoryDevice) -> Moment:
-    """The moment that the URL names where the device has it, else the peak."""
+def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
+    """The moment that the URL names where the device has it, else the peak in the steps."""
     try:
         ordinal = int(st.query_params[KEY])
     except (KeyError, ValueError):
-        ordinal = device.peak_ordinal
+        ordinal = -2
     if not -1 <= ordinal < max(device.actions, 1):
-        ordinal = device.peak_ordinal
+        ordinal = _peak_in(device, steps)
     query = select(
         "time_ns, used_bytes, reserved_bytes",
         "memory_timeline",
@@ -39,6 +40,17 @@ def moment_of(device: MemoryDevice) -> Moment:
     row = data.rows(query).iloc[0]
     time, used, reserved = (None if formatting.missing(value) else int(value) for value in row)
     return Moment(ordinal, time, used or 0, reserved)
+
+
+def _peak_in(device: MemoryDevice, steps: Steps) -> int:
+    """The ordinal of the highest memory in the steps; of the whole history where they have none."""
+    if steps.is_whole:
+        return device.peak_ordinal
+    where = {key: value for key, value in device.where().items() if key != "run_id"}
+    query = select(
+        "ordinal", "memory_moments_of_steps", where, arguments=(device.run, *steps.bounds)
+    )
+    return next(map(int, data.rows(query)["ordinal"]), device.peak_ordinal)
 
 
 def choose(ordinal: int) -> None:

@@ -12,13 +12,12 @@ from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, menu
-from dashboard.widgets.zoom import Zoom
+from dashboard.widgets import colours, formatting, menu, zoom
+from dashboard.widgets.step_picker import Steps
 
 BINS = 240
 MOST_OWNERS = len(colours.OWNERS)
 MOST_MARKS = 400
-ZOOM = Zoom("mfrom", "mto", shortest=2)  # ns or actions
 LEVELS = {
     "frame": "the innermost line of your code",
     "module": "the innermost nn.Module",
@@ -64,7 +63,7 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
                 required=True,
                 key="axis",
                 bind="query-params",
-                on_change=ZOOM.reset,
+                on_change=zoom.MEMORY.reset,
                 help="**order**: every allocation and every free has the same width.",
             )
         if len(levels) > 1:
@@ -81,12 +80,12 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
 
 
 @st.fragment
-def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
+def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Steps) -> None:
     """Draws the stretch that the URL names, else all of it. Dragging zooms; a click picks."""
     if st.session_state.pop("moment_picked", False):
         st.rerun()  # all that is about the moment, and not this fragment alone
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
-    since, until = ZOOM.stretch(whole)
+    since, until = zoom.MEMORY.stretch(whole, _of_steps(device, axis, whole, steps))
     stretch = Stretch(axis, since, until)
     is_single = level == allocations.LEVEL
     bins = allocations.BINS if is_single else BINS
@@ -116,7 +115,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
     queries = {"curve": curve, "bands": bands, "marks": marks}
     menu.heading("Memory in use", queries, f"{device.run}-memory")
     key = f"memory-{device.key}"
-    ZOOM.controls(key, since, until, whole, stretch.described(whole))
+    zoom.MEMORY.controls(key, since, until, whole, stretch.described(whole))
     if held.empty:
         st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
         return
@@ -129,7 +128,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment) -> None:
         data.rows(marks),
         moment,
         key=f"memory-{device.key}-{axis}-{level}-{since}-{until}-{moment.ordinal}",
-        on_zoom=ZOOM.to,
+        on_zoom=zoom.MEMORY.to,
         on_pick=_pick,
     )
     st.caption(_said(device, divided))
@@ -146,6 +145,29 @@ def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
     found = allocations.details(device, level, held)
     colour_of = _colours(device, level, allocations.owners(found))
     return allocations.bands(device, OWNERS.get(level, level), held, found, colour_of)
+
+
+def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
+    """Where the steps begin and end on the axis; all of it where the device has no such step."""
+    if steps.is_whole:
+        return 0, whole
+    query = select(
+        "min(start_ns) AS start_ns, max(end_ns) AS end_ns, min(start_ordinal) AS start_ordinal, "
+        "max(end_ordinal) AS end_ordinal",
+        "memory_steps",
+        {**device.where(), **steps.where()},
+    )
+    (row,) = data.rows(query).itertuples()
+    if axis == "time":
+        first_ns = device.first_ns or 0
+        ends = (row.start_ns - first_ns, row.end_ns - first_ns)
+    else:
+        ends = (row.start_ordinal, row.end_ordinal)
+    since, until = (
+        at_end if formatting.missing(end) else min(max(0, int(end)), whole)
+        for end, at_end in zip(ends, (0, whole), strict=True)
+    )
+    return (since, until) if until - since >= zoom.MEMORY.shortest else (0, whole)
 
 
 def _said(device: MemoryDevice, bands: chart.Bands) -> str:

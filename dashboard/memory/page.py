@@ -17,6 +17,7 @@ from dashboard.memory import (
 )
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import formatting
+from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
 SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
@@ -36,10 +37,10 @@ def page(view: View) -> None:
     else:
         with view.bar:
             device = device_memory.pick(devices)
-        _run(device)
+        _run(device, view.steps)
 
 
-def _run(device: MemoryDevice) -> None:
+def _run(device: MemoryDevice, steps: Steps) -> None:
     device_memory.metrics(device)
     _warnings(device)
     errors.show(device)
@@ -47,9 +48,9 @@ def _run(device: MemoryDevice) -> None:
     levels = curve.levels_of(device)
     _limits(device, levels)
     axis, level = curve.controls(device, levels)
-    moment = chosen_moment.moment_of(device)
+    moment = chosen_moment.moment_of(device, steps)
     if device.has_history:
-        curve.show(device, axis, level, moment)
+        curve.show(device, axis, level, moment, steps)
     state.show(device, level if levels else None, moment)
     reports.show(device)
 

@@ -94,7 +94,8 @@ def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
 def choose(choice: str | None) -> None:
     """Puts a choice into the address, or takes it out."""
     if choice != st.query_params.get(KEY):
-        zoom.TIME.reset()  # a stretch of other steps
+        for stretch in (zoom.TIME, zoom.MEMORY):
+            stretch.reset()  # which is of other steps
     st.session_state[KEPT] = choice
     if choice is None:
         st.query_params.pop(KEY, None)

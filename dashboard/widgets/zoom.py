@@ -69,6 +69,7 @@ class Zoom:
 
 
 TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
+MEMORY = Zoom("mfrom", "mto", shortest=2)  # ns or actions, of memory curves
 
 
 def described(since: int, until: int, whole: int) -> str:

@@ -343,3 +343,18 @@ def test_page_runs_has_the_peak(app, memory_store, memory_run):
     peaks = tables(page)[0].set_index("run_id")["peak_bytes"]
     assert peaks[memory_run("train_ctx512")] == PEAK
     assert peaks.isna()[memory_run("flux_eager_full")]
+
+
+def test_a_step_opens_at_its_own_peak(app, memory_store, memory_run):
+    run = memory_run("v100_resnet50_workers0")
+    with ingest.connect(memory_store) as connection:
+        at, used = connection.execute(
+            "SELECT ordinal, used_bytes FROM memory_timeline AS t JOIN memory_steps AS s "
+            "USING (run_id, source_id, device_type, device) WHERE run_id = $1 AND step = 9 "
+            "AND device_type = 'cuda' AND ordinal >= start_ordinal - 1 AND ordinal < end_ordinal "
+            "ORDER BY used_bytes DESC, ordinal LIMIT 1",
+            [run],
+        ).fetchone()
+    page = app(memory_store, "memory", run=run, step="9")
+    assert f"**{formatting.size(used)}** in use" in texts(page)
+    assert at != 0

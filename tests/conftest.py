@@ -2,24 +2,23 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from xdist.scheduler import LoadFileScheduling
 
 import ingest
 from tests.builders.events import Event
+from tests.chromium import launched
 from tests.command import Command
 from tests.samples import Samples
 from tests.stores import emptied
 
 REPOSITORY = Path(__file__).parent.parent
-SYSTEM_CHROMIUMS = ("chromium-headless-shell", "chromium")  # the first one draws no window
 NOT_A_TRACE = "memory_timeline.raw"
 
 
@@ -152,17 +151,6 @@ def command(
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium where there is one, else playwright's own."""
-    found = next(filter(None, map(shutil.which, SYSTEM_CHROMIUMS)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found,
-            args=[
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-            ],
-        )
+    """A browser for all tests of a process."""
+    with launched() as browser:
         yield browser
-        browser.close()

@@ -1,0 +1,56 @@
+"""Makes the pictures of the docs anew: `python -m docs.pictures SAMPLES`.
+
+Adds sample profiles of this folder to a store, serves the dashboard on it and takes pictures in
+Chromium. Needs the extra `test`.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Page, ViewportSize
+
+import ingest
+from tests.chromium import launched
+from tests.dashboard.server import served
+
+IMAGES = Path(__file__).parent / "images"
+WORKERS = "v100_resnet50_workers0"
+SNAPSHOT = "train_ctx512"
+# Each picture's page, height in pixels, and theme.
+PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
+    "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
+    "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
+    "bubbles": (f"bubbles?run={{{WORKERS}}}", 900, "dark"),
+    "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
+}
+WIDTH = 1400
+DRAWN = """() =>
+    document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+    && document.querySelectorAll('canvas, svg.marks').length > 0"""
+
+
+def main(samples: Path) -> None:
+    """Writes the pictures into `docs/images`."""
+    with tempfile.TemporaryDirectory() as directory:
+        store = ingest.Store(directory)
+        files = {path.name.split(".")[0]: path for path in samples.rglob("*") if path.is_file()}
+        runs = {name: store.add(files[name]).run_id for name in (WORKERS, SNAPSHOT)}
+        with served(Path(directory)) as address, launched() as browser:
+            for name, (page, height, theme) in PICTURES.items():
+                window: ViewportSize = {"width": WIDTH, "height": height}
+                tab = browser.new_page(viewport=window, color_scheme=theme)
+                tab.goto(f"{address}/{page.format(**runs)}")
+                _settle(tab)
+                tab.screenshot(path=IMAGES / f"{name}.png")
+
+
+def _settle(tab: Page) -> None:
+    """Waits until the page is drawn and nothing moves."""
+    tab.wait_for_function(DRAWN)
+    tab.wait_for_timeout(2_000)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

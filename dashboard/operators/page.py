@@ -98,6 +98,9 @@ def _ranking(view: View, level: str) -> None:
     chosen = names[rows[0]] if rows else None
     run_picker.remember("name", chosen)
     with right:
+        if asked and asked not in names:
+            is_not = f"**{formatting.literal(formatting.short_name(asked))}** is not in the table"
+            st.info(f"{is_not} of {view.steps.label}.", icon=":material/search_off:")
         if chosen is not None:
             detail.show(view, level, chosen)
         else:

@@ -10,7 +10,11 @@ const ENDING = 14; // characters at the end of a name that always show
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".grid");
   const state = (root.state ??= { by: null, down: true });
-  state.ticked = new Set(data.selected);
+  const { selected, ...rest } = data;
+  const shown = JSON.stringify(rest);
+  const isTicked = selected.length === state.ticked?.size && selected.every((row) => state.ticked.has(row));
+  if (shown === state.shown && isTicked) return; // a row that is drawn anew loses a click
+  Object.assign(state, { shown, ticked: new Set(selected) });
 
   const order = () => {
     const places = data.columns[0].texts.map((_, place) => place);

@@ -52,6 +52,13 @@ def open_menu(tab: Page, name: str) -> None:
     tab.locator(f".st-key-menu-{name} button").first.click()
 
 
+def wait_until_drawn(tab: Page) -> None:
+    """Until the server has sent the page, and its charts are drawn and at rest."""
+    app = tab.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning")
+    boxes_at_rest(tab, tab.get_by_test_id("stVegaLiteChart"))
+
+
 def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
     """Until the address carries the key, with that value."""
     tab.wait_for_function(

@@ -167,7 +167,7 @@ def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, quer
 
 
 def test_tooltips_show_names_as_they_are(tab, serve, harmful_store, runs):
-    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0]})}")
+    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'step': 'all'})}")
     drawn(tab)
     said = tab.locator("td.name").evaluate_all("cells => cells.map(cell => cell.title)")
     assert set(NAMES[:-2]) <= set(said)
@@ -176,7 +176,8 @@ def test_tooltips_show_names_as_they_are(tab, serve, harmful_store, runs):
 
 @pytest.mark.parametrize("name", NAMES[:-2], ids=range(len(NAMES) - 2))
 def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs, name):
-    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'name': name})}")
+    query = urlencode({"run": runs[0], "name": name, "step": "all"})
+    tab.goto(f"{serve(harmful_store)}/operators?{query}")
     heading = tab.get_by_test_id("stColumn").last.get_by_role("heading", level=3)
     expect(heading).to_be_visible()
     said = heading.inner_text().replace("\u2060", "")
@@ -207,7 +208,8 @@ def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, harmfu
 
 
 def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, harmful_store, runs):
-    tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'q': 'LONG'})}")
+    query = urlencode({"run": runs[0], "q": "LONG", "step": "all"})
+    tab.goto(f"{serve(harmful_store)}/operators?{query}")
     open_menu(tab, "ranking")
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="CSV", exact=True).click()

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.dashboard.browser import cell, query_of, tick, wait_for_query
+from tests.dashboard.browser import cell, query_of, tick, wait_for_query, wait_until_drawn
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.samples import COMPILED, EAGER
 
@@ -89,8 +89,6 @@ def test_runs_lead_to_their_comparison(
     tab.goto(f"{serve(compared_store)}/runs?{urlencode({'run': runs}, doseq=True)}")
     tab.get_by_role("link", name="Compare").last.click()
     expect(tab.get_by_text("times as fast")).to_be_visible()
-    wait_for_query(tab, "base", runs[0])
-    wait_for_query(tab, "other", runs[1])
     tab.get_by_role("button", name="Swap").click()
     expect(tab.get_by_text("times as long")).to_be_visible()
     wait_for_query(tab, "base", runs[1])
@@ -111,6 +109,7 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     wait_for_query(tab, "other", runs[2])
     assert query_of(tab)["base"] == [runs[0]]
     expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
+    wait_until_drawn(tab)
     tab.set_viewport_size({"width": 1400, "height": 900})
     timeline = tab.get_by_role("heading", name="One step of each")
     expect(timeline).not_to_be_in_viewport()

@@ -129,7 +129,7 @@ def test_a_moment_changes_what_is_below(memory):
     assert peak.subheader[1].value == "What held the memory at the peak"
     assert page.subheader[1].value == "What held the memory at the end"
     assert owners(page)["bytes"].sum() == 6_829_260_804
-    assert "**1,002.67 MiB** stranded" in texts(page)  # the snapshot's own blocks
+    assert "**0.98 GiB** stranded" in texts(page)  # the snapshot's own blocks
     assert "Replayed" in texts(peak)
     assert "Replayed" not in texts(page)
     page.button(key=next(b.key for b in page.button if b.label == "Peak")).click().run()

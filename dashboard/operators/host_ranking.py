@@ -24,7 +24,7 @@ def show(runs: Sequence[str], view: View) -> None:
     steps = view.steps
     if view.run:
         metrics.of_view(view)
-    left, right = st.container(key="roomy-ranking").columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-ranking").columns([3, 2], gap="medium")
     with left:
         search = run_picker.search("filter by name")
         query = _query(runs, view, search)

@@ -73,7 +73,7 @@ def ranking_query(view: View, level: str, search: str) -> Query:
 
 def _ranking(view: View, level: str) -> None:
     metrics.of_view(view)
-    left, right = st.container(key="roomy-ranking").columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-ranking").columns([3, 2], gap="medium")
     with left:
         search = run_picker.search("filter by name")
         query = ranking_query(view, level, search)

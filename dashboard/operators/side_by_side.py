@@ -36,7 +36,7 @@ def page(picked: Sequence[str], level: str) -> None:
         return
     first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = frame[frame["name"].isin(first)].rename(columns={"device_ns": "ns"})
-    left, right = st.container(key="roomy-sides").columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-sides").columns([3, 2], gap="medium")
     with left:
         name = f"{level}-ranking-of-{len(runs)}-runs"
         menu.heading("Device time, side by side", {"ranking": query}, name)

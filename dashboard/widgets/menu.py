@@ -47,7 +47,7 @@ def _query(query: Query, name: str) -> None:
     text = query.inlined()
     st.code(text, language="sql", wrap_lines=True, height=280 if len(text) > TALL else "content")
     fetch = data.later(query)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if len(text) <= LONGEST_LINK:
             st.page_link(
                 st.session_state["pages"]["sql"],

@@ -23,7 +23,7 @@ RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 CLICKED, BRUSHED = "clicked", "brushed"
 MOST_BARS = 200
 TALL, LOW = 170, 84  # pixels, with the axis
-FEW, FEW_PIXELS = 10, 90  # a strip of so few steps is so wide for each
+FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
 FAINT = 0.35
 
 
@@ -167,7 +167,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
     is_narrow = not is_tall and len(numbers) <= FEW
     st.altair_chart(
         _chart(frame, steps, is_tall),
-        width=FEW_PIXELS * len(numbers) if is_narrow else "stretch",
+        width=max(LEAST_PIXELS, FEW_PIXELS * len(numbers)) if is_narrow else "stretch",
         key=key,
         on_select=picked,
         selection_mode=[CLICKED, BRUSHED],

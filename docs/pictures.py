@@ -26,6 +26,7 @@ PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
 }
 WIDTH = 1400
+STORE = "store"
 DRAWN = """() =>
     document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
     && document.querySelectorAll('canvas, svg.marks').length > 0"""
@@ -34,10 +35,10 @@ DRAWN = """() =>
 def main(samples: Path) -> None:
     """Writes the pictures into `docs/images`."""
     with tempfile.TemporaryDirectory() as directory:
-        store = ingest.Store(directory)
+        store = ingest.Store(Path(directory) / STORE)
         files = {path.name.split(".")[0]: path for path in samples.rglob("*") if path.is_file()}
         runs = {name: store.add(files[name]).run_id for name in (WORKERS, SNAPSHOT)}
-        with served(Path(directory)) as address, launched() as browser:
+        with served(Path(STORE), directory=Path(directory)) as address, launched() as browser:
             for name, (page, height, theme) in PICTURES.items():
                 window: ViewportSize = {"width": WIDTH, "height": height}
                 tab = browser.new_page(viewport=window, color_scheme=theme)

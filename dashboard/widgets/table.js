@@ -137,7 +137,7 @@ function cell(each, place, most) {
   made.title = each.titles?.[place] || (each.isFigure ? "" : text);
   if (each.kind === "name") {
     made.classList.add("name");
-    const parted = text.length > 2 * ENDING ? text.length - ENDING : text.length;
+    const parted = text.length - Math.min(ENDING, text.length >> 1);
     made.append(element("code", {}, [
       element("span", { textContent: text.slice(0, parted) }),
       element("span", { textContent: text.slice(parted) }),

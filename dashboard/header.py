@@ -40,8 +40,13 @@ def show(entry: Entry) -> View | None:
     picked: list[str] = st.session_state["runs"]
     st.session_state["is_new_page"] = st.session_state.get("page") != entry.title
     st.session_state["page"] = entry.title
-    for key in SELECTORS:  # Streamlit forgets those that a page does not draw
-        if key in st.session_state:
+    chosen = st.session_state.setdefault("chosen", set())
+    for key in SELECTORS:
+        if key in st.query_params:
+            chosen.add(key)
+        if key not in chosen and st.session_state["is_new_page"]:
+            st.session_state.pop(key, None)  # the default of another page
+        elif key in st.session_state:  # Streamlit forgets those that a page does not draw
             st.session_state[key] = st.session_state[key]
     bar = st.container(horizontal=True, vertical_alignment="center", key="bar")
     with bar:
@@ -80,7 +85,14 @@ def _run(entry: Entry, picked: Sequence[str]) -> str | None:
     if st.session_state.get("of") not in choices:
         st.session_state.pop("of", None)
     chosen = st.selectbox(
-        "Run", choices, key="of", bind="query-params", width=380, label_visibility="collapsed"
+        "Run",
+        choices,
+        key="of",
+        bind="query-params",
+        on_change=run_picker.choose,
+        args=["of"],
+        width=380,
+        label_visibility="collapsed",
     )
     return None if chosen == ALL_RUNS else str(chosen)
 

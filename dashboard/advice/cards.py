@@ -45,7 +45,7 @@ def show(piece: Any, run: str, device: Device, on_host: bool) -> None:
 def _links(piece: Any, run: str, device: Device) -> None:
     """To the pages that show the evidence, at the place that it is about."""
     pages = st.session_state["pages"]
-    here = {"run": run, **({} if device.is_host else {"device": device.label})}
+    here = {"run": run, "step": "median", **({} if device.is_host else {"device": device.label})}
     if not formatting.missing(piece.cause):
         st.page_link(
             pages["bubbles"],

@@ -52,7 +52,7 @@ def _longest(view: View, cause: str | None) -> None:
     rows = tables.show(
         frame,
         "activity_timeline",
-        key=f"gaps-{view.run}-{view.device.label if view.device else ''}-{cause}",
+        key=f"gaps-{view.key}-{cause}",
         hidden=["end_ns", *(["step"] if frame["step"].nunique() == 1 else [])],
         labels={"start_ns": "at", "part": "cause", "op": "host op"},
         bars=["dur_ns"],

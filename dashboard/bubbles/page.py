@@ -59,7 +59,7 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         rows = tables.show(
             frame,
             "bubble_causes",
-            key=f"causes-{view.run}-{view.device.label if view.device else ''}",
+            key=f"causes-{view.key}",
             bars=["percent"],
             select="single-row",
             selected=[names.index(asked)] if asked in names else [],

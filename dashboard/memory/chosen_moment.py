@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting
+from dashboard.widgets import formatting, step_picker
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
@@ -40,6 +40,20 @@ def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
     row = data.rows(query).iloc[0]
     time, used, reserved = (None if formatting.missing(value) else int(value) for value in row)
     return Moment(ordinal, time, used or 0, reserved)
+
+
+def known(device: MemoryDevice, steps: Steps) -> Steps:
+    """The steps, where the device went through them; else the whole history, which it says.
+
+    Steps between two calls of an optimizer have numbers of their own.
+    """
+    if steps.is_whole:
+        return steps
+    where = {**device.where(), **steps.where(), "origin <>": "optimizer"}
+    if len(data.rows(select("step", "memory_steps", where, limit=1))):
+        return steps
+    st.caption(f"No memory was recorded for {steps.label}: the page shows the whole history.")
+    return step_picker.WHOLE
 
 
 def _peak_in(device: MemoryDevice, steps: Steps) -> int:

@@ -167,7 +167,7 @@ def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tupl
         at_end if formatting.missing(end) else min(max(0, int(end)), whole)
         for end, at_end in zip(ends, (0, whole), strict=True)
     )
-    return (since, until) if until - since >= zoom.MEMORY.shortest else (0, whole)
+    return since, until
 
 
 def _said(device: MemoryDevice, bands: chart.Bands) -> str:

@@ -35,9 +35,11 @@ def page(view: View) -> None:
     elif view.run is None:
         comparison.show(runs, devices)
     else:
+        rank = view.device.rank if view.device else None
+        of_rank = [device for device in devices if device.rank == rank]
         with view.bar:
-            device = device_memory.pick(devices)
-        _run(device, view.steps)
+            device = device_memory.pick(of_rank or devices)
+        _run(device, chosen_moment.known(device, view.steps))
 
 
 def _run(device: MemoryDevice, steps: Steps) -> None:

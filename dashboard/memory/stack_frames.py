@@ -49,7 +49,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         first = own.iloc[0]
         place = formatting.literal(formatting.clipped(str(first["filename"]), 160))
         st.caption(f"Your own code comes first at #{first['depth']}: {place}")
-    menu.show({"stack": query}, f"{run}-stack-{stack}")
+    menu.show({"stack": query}, f"{run}-{key}-{stack}")
 
 
 def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:

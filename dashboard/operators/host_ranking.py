@@ -43,7 +43,7 @@ def show(runs: Sequence[str], view: View) -> None:
         ticked = tables.show(
             frame.head(MOST_ROWS),
             "host_op_ranking",
-            key=f"host-{'-'.join(runs)}-{search}",
+            key=f"host-{'-'.join(runs)}-{view.key}-{search}",
             hidden=[column for column in ("run_id", "rank") if frame[column].nunique() == 1],
             bars=["percent"],
             select="single-row",

@@ -29,6 +29,9 @@ MOST_ROWS = 2_000
 
 def page(view: View) -> None:
     """The page."""
+    if view.run and view.device is None:
+        incomplete_runs.no_activity(view.run)
+        return
     runs = [view.run] if view.run else view.runs
     query = select("run_id", "device_totals", {"run_id": runs}, limit=1)
     if data.rows(query).empty:
@@ -88,7 +91,7 @@ def _ranking(view: View, level: str) -> None:
         rows = tables.show(
             frame.head(MOST_ROWS),
             "ranking",
-            key=f"ranking-{view.run}-{level}-{search}",
+            key=f"ranking-{view.key}-{level}-{search}",
             labels={"name": "kernel" if level == "kernel" else "operator"},
             bars=["percent"],
             select="single-row",

@@ -83,65 +83,6 @@ def names_axis(order: list[str]) -> Any:
     return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
 
 
-def ranking_bars(frame: pd.DataFrame, most: int) -> None:
-    """Device time of the first names, each bar divided by class. Rows come in ranking order."""
-    names = list(dict.fromkeys(frame["name"]))[:most]
-    frame = frame[frame["name"].isin(names)]
-    short = formatting.short_names(names, LABEL_WIDTH)
-    factor, unit = duration_axis(frame.groupby("name")["device_ns"].sum().max())
-    data = pd.DataFrame(
-        {
-            "short": frame["name"].map(short),
-            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
-            "label": frame["class"].map(colours.label),
-            "place": frame["class"].map(colours.place),
-            "value": frame["device_ns"] / factor,
-            "time": frame["device_ns"].map(formatting.duration),
-            "calls": frame["calls"].map(formatting.count),
-        }
-    )
-    chart = (
-        alt.Chart(data)
-        .mark_bar(height={"band": 0.78})
-        .encode(
-            x=alt.X("value:Q", title=f"device time ({unit})"),
-            y=names_axis([short[name] for name in names]),
-            color=coloured(set(frame["class"])),
-            order=alt.Order("place:Q"),
-            tooltip=tooltips("name:N", ("label:N", "class"), "time:N", "calls:N"),
-        )
-        .properties(height=BAR_HEIGHT * len(names) + AXIS_HEIGHT)
-    )
-    legend_of(set(frame["class"]))
-    st.altair_chart(chart, alt="Device time of the first operators, by class")
-
-
-def host_bars(frame: pd.DataFrame) -> None:
-    """Host self time of the first operators."""
-    factor, unit = duration_axis(frame["self_ns"].max())
-    short = formatting.short_names(frame["name"], LABEL_WIDTH)
-    data = pd.DataFrame(
-        {
-            "short": frame["name"].map(short),
-            "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
-            "value": frame["self_ns"] / factor,
-            "time": frame["self_ns"].map(formatting.duration),
-            "calls": frame["calls"].map(formatting.count),
-        }
-    )
-    chart = (
-        alt.Chart(data)
-        .mark_bar(height={"band": 0.78}, color=colours.HOST)
-        .encode(
-            x=alt.X("value:Q", title=f"host self time ({unit})"),
-            y=names_axis(list(short.values())),
-            tooltip=tooltips("name:N", "time:N", "calls:N"),
-        )
-        .properties(height=BAR_HEIGHT * len(short) + AXIS_HEIGHT)
-    )
-    st.altair_chart(chart, alt="Host self time of the first operators")
-
-
 def grouped_bars(frame: pd.DataFrame, runs: list[str], what: str) -> None:
     """`what` of the same names in several runs. Columns: name, run_id, ns, calls."""
     names = list(dict.fromkeys(frame["name"]))

@@ -41,7 +41,6 @@ CHANGES = {
     "only_other": "#E79AA8",
 }
 
-HOST = "#2A5CD6"  # host time, where there is no device
 RUNS = ("#2A5CD6", "#EB8511", "#2F8F46", "#824217", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
 
 # Owners of memory, by size at the peak; unknown ones, and all others together, in greys.

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,15 +59,6 @@ def age(moment: datetime) -> str:
 def change(value: float | None, written: Callable[[float | None], str] = duration) -> str:
     """A difference, by default of times, with its sign: +1.23 ms."""
     return units.change(value, written)
-
-
-def top_line(rows: Iterable[tuple[str, float, float]]) -> str:
-    """Names with their times, ns, and percentages as a line of Markdown."""
-    parts = [
-        f"{literal(short_name(name))} **{duration(ns)}** ({percent(share)})"
-        for name, ns, share in rows
-    ]
-    return f"Top {len(parts)}: " + " · ".join(parts)
 
 
 def literal(text: str) -> str:

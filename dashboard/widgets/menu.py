@@ -1,8 +1,8 @@
 """The menu of a chart or table: its SQL, its rows as files, and a link to the page as it is."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -11,6 +11,20 @@ from dashboard.query import Query
 
 LONGEST_LINK = 6_000  # characters of a query that browsers and proxies carry in an address
 TALL = 1_500  # characters of a query that scrolls
+# Browsers let a page write the clipboard only over https, and on this machine.
+LINK = """export default function ({ parentElement }) {
+    const button = parentElement.querySelector("button");
+    button.onclick = async () => {
+        try {
+            await navigator.clipboard.writeText(location.href);
+            button.textContent = "Copied";
+        } catch {
+            prompt("The link to this page", location.href);
+        }
+    };
+}"""
+LINK_STYLE = """.link { font: inherit; padding: 0; border: 0; background: none; cursor: pointer;
+    color: var(--st-link-color); }"""
 
 
 def heading(
@@ -38,9 +52,7 @@ def show(queries: Mapping[str, Query], name: str) -> None:
         for tab, (what, query) in zip(tabs, queries.items(), strict=True):
             with tab:
                 _query(query, f"{name}-{what}" if len(queries) > 1 else name)
-        if link := _link():
-            st.caption("Link to this page as it is")
-            st.code(link, language=None)
+        _link()(key=f"link-{name}")
 
 
 def _query(query: Query, name: str) -> None:
@@ -78,9 +90,12 @@ def downloads(formats: Mapping[str, Callable[[], Any]], name: str) -> None:
         )
 
 
-def _link() -> str | None:
-    """The address of the page with all that is selected."""
-    if not st.context.url:
-        return None
-    asked = {key: st.query_params.get_all(key) for key in st.query_params}
-    return f"{st.context.url.partition('?')[0]}?{urlencode(asked, doseq=True)}"
+@cache
+def _link() -> Any:
+    """A button that copies the address of the page, with all that is selected by then."""
+    return st.components.v2.component(
+        "tracehouse_link",
+        html='<button type="button" class="link">Copy the link to this page</button>',
+        css=LINK_STYLE,
+        js=LINK,
+    )

@@ -8,10 +8,12 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Scalar, select
-from dashboard.widgets import formatting
+from dashboard.widgets import formatting, zoom
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
+STEP_KEY = "step"  # in the address: median, all, 3 or 3-7
+KEPT_STEP = "kept_step"  # what was chosen, for the next page
 LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
 
 
@@ -53,9 +55,21 @@ def pick_runs(run_ids: Sequence[str]) -> list[str]:
         bind="query-params",
         placeholder="Pick one or several",
         help="Newest first. The pages are about these runs; the address carries them.",
-        on_change=lambda: st.session_state.pop("unknown_runs", None),
+        on_change=_other_runs,
     )
     return [str(run) for run in picked]
+
+
+def _other_runs() -> None:
+    st.session_state.pop("unknown_runs", None)
+    _forget_step()
+
+
+def _forget_step() -> None:
+    """The step and stretch that were selected are those of another run."""
+    zoom.forget()
+    st.query_params.pop(STEP_KEY, None)
+    st.session_state.pop(KEPT_STEP, None)
 
 
 def search(placeholder: str, key: str = "q") -> str:
@@ -134,6 +148,15 @@ def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]])
             return
 
 
+def choose(key: str) -> None:
+    """Notes that someone chose here: a page's default is no choice for the next page."""
+    st.session_state.setdefault("chosen", set()).add(key)
+    if key == "device":
+        zoom.forget()
+    else:
+        _forget_step()
+
+
 def pick_device(devices: Sequence[Device]) -> Device:
     """One of the devices, at first the first. Asks only where there is a choice."""
     if len(devices) == 1:
@@ -149,6 +172,8 @@ def pick_device(devices: Sequence[Device]) -> Device:
         list(options),
         key="device",
         bind="query-params",
+        on_change=choose,
+        args=["device"],
         width=200,
         label_visibility="collapsed",
     )

@@ -26,7 +26,9 @@ def show(view: View) -> None:
         order_by="ns DESC, ordinal",
     )
     menu.heading("Where the time goes", {"parts": query}, "parts", help=EXPLAINED)
-    st.caption(view.steps.label.capitalize())
+    has_steps = not formatting.missing(view.measured.step)
+    whole = "All steps, with the time between them" if has_steps else "The whole recording"
+    st.caption(whole if view.steps.is_whole else view.steps.label.capitalize())
     frame = data.rows(query)
     factor, unit = charts.duration_axis(frame["ns"].max() if len(frame) else 0)
     rows = pd.DataFrame(

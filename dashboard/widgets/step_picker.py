@@ -12,11 +12,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.query import Scalar, select
 from dashboard.widgets import charts, colours, formatting, menu, zoom
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
 
-KEY = "step"  # in the address: median, all, 3 or 3-7
 MEDIAN, ALL = "median", "all"
-KEPT = "kept_step"  # what was chosen, for the next page
 CONTROL = "step_control"
 LABELS = {MEDIAN: "Median step", ALL: "Whole recording"}
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
@@ -93,21 +91,20 @@ def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
 
 def choose(choice: str | None) -> None:
     """Puts a choice into the address, or takes it out."""
-    if choice != st.query_params.get(KEY):
-        for stretch in (zoom.TIME, zoom.MEMORY):
-            stretch.reset()  # which is of other steps
-    st.session_state[KEPT] = choice
+    if choice != st.query_params.get(STEP_KEY):
+        zoom.forget()  # it is of other steps
+    st.session_state[KEPT_STEP] = choice
     if choice is None:
-        st.query_params.pop(KEY, None)
-    elif st.query_params.get(KEY) != choice:
-        st.query_params[KEY] = choice
+        st.query_params.pop(STEP_KEY, None)
+    elif st.query_params.get(STEP_KEY) != choice:
+        st.query_params[STEP_KEY] = choice
 
 
 def _choice(numbers: Sequence[int], default: str) -> str:
     """What the address says, else what was chosen on another page. What no step fits is dropped."""
-    asked = st.query_params.get(KEY)
+    asked = st.query_params.get(STEP_KEY)
     if asked is None and st.session_state.pop("is_new_page", False):
-        asked = st.session_state.get(KEPT)
+        asked = st.session_state.get(KEPT_STEP)
     found = RANGE.fullmatch(asked or "")
     if found:
         first, last = int(found[1]), int(found[2] or found[1])
@@ -151,7 +148,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         order_by="step, ordinal",
     )
     frame = data.rows(query)
-    key = f"steps-{run}-{device.label}"
+    key = f"steps-{run}-{device.label}-{steps.bounds}"  # a new one takes the same click again
 
     def picked() -> None:
         chosen: Any = st.session_state[key]["selection"]

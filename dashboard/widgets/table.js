@@ -1,13 +1,14 @@
 // A dense table: sorts by a click on a heading, ticks rows, and shortens names in their middle.
-// `data`: as `tables._payload` makes it. State `rows`: the places of the ticked rows.
+// `data`: as `tables.show` makes it. State `rows`: the places of the ticked rows; in a table whose
+// ticks Python decides, the trigger `ticked`.
 
-const FIGURE = 6.9; // pixels of a character at 13 px, and of a cell's padding
-const PADDING = 17;
-const NARROW = 170; // a column of texts up to so wide takes what it needs; others share the rest
-const LEAST = 150;
+const CHARACTER_PX = 6.9; // at 13 px
+const PADDING_PX = 17; // of a cell
+const NARROW_PX = 170; // a column of texts up to so wide takes what it needs; others share the rest
+const LEAST_PX = 150;
 const ENDING = 14; // characters at the end of a name that always show
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".grid");
   const state = (root.state ??= { by: null, down: true });
   const { selected, ...rest } = data;
@@ -18,12 +19,12 @@ export default function ({ data, parentElement, setStateValue }) {
 
   const order = () => {
     const places = data.columns[0].texts.map((_, place) => place);
-    const column = data.columns.find((each) => each.name === state.by);
-    if (!column) return places;
+    const by = data.columns.find((each) => each.name === state.by);
+    if (!by) return places;
     const sign = state.down ? -1 : 1;
     const known = (value) => value !== null && value !== "";
     return places.sort((a, b) => {
-      const [x, y] = [column.values[a], column.values[b]];
+      const [x, y] = [by.values[a], by.values[b]];
       if (!known(x) || !known(y)) return known(y) - known(x);
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
@@ -35,7 +36,10 @@ export default function ({ data, parentElement, setStateValue }) {
     if (was) state.ticked.delete(place);
     else state.ticked.add(place);
     draw();
-    setStateValue("rows", [...state.ticked].sort((a, b) => a - b));
+    root.querySelector(`tr[data-place="${place}"]`)?.focus();
+    const rows = [...state.ticked].sort((a, b) => a - b);
+    if (data.isControlled) setTriggerValue("ticked", rows);
+    else setStateValue("rows", rows);
   };
 
   const sort = (column) => {
@@ -57,7 +61,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
 function table(data, state, places, tick, sort) {
   const widths = data.columns.map(width);
-  const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST), 0);
+  const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST_PX), 0);
   const box = element("div", { className: "grid-box" });
   box.style.maxHeight = `${data.height}px`;
   const grid = element("table", {}, [
@@ -90,19 +94,20 @@ function width(each) {
   const words = each.heading.split(" ").map((word) => word.length);
   const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
   const bar = each.kind === "bar" ? 56 : 0;
-  const needed = FIGURE * Math.max(longest, ...words) + PADDING + bar;
+  const needed = CHARACTER_PX * Math.max(longest, ...words) + PADDING_PX + bar;
   if (each.kind === "spark") return 110;
-  return each.isFigure || needed <= NARROW ? needed : null;
+  return each.isFigure || needed <= NARROW_PX ? needed : null;
 }
 
 function head(data, state, sort) {
   const cells = data.columns.map((each) => {
-    const cell = element("th", { title: each.help, scope: "col", tabIndex: 0 });
+    const cell = element("th", { title: each.help, scope: "col", tabIndex: each.sorts ? 0 : -1 });
     const arrow = state.by !== each.name ? "" : state.down ? " ↓" : " ↑";
     cell.textContent = each.heading + arrow;
     cell.classList.toggle("figure", each.isFigure);
     if (arrow) cell.ariaSort = state.down ? "descending" : "ascending";
-    pressed(cell, () => sort(each));
+    cell.classList.toggle("sorts", each.sorts);
+    if (each.sorts) pressed(cell, () => sort(each));
     return cell;
   });
   if (data.select === "multi-row") cells.unshift(element("th"));
@@ -123,6 +128,7 @@ function body(data, state, places, tick) {
       row.prepend(element("td", {}, [box]));
     }
     Object.assign(row, { tabIndex: 0, ariaSelected: String(ticked) });
+    row.dataset.place = place;
     row.classList.add("choice");
     pressed(row, () => getSelection().isCollapsed && tick(place));
     return row;

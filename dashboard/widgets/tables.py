@@ -106,8 +106,8 @@ def show(
     Headings explain themselves on hover with the view's own comments. `widths` are in pixels.
     `bars` are columns with a bar in each cell, `sparklines` lists of times, `ages` moments written
     as how long ago they were, and `figures` texts that are aligned as figures. `selected` rows are
-    ticked at first. Where `on_select` is given, they are those that are ticked, and it is called
-    with others before the page is drawn again.
+    ticked at first. With `on_select`, they are ticked each time, and `on_select` gets the rows that
+    a user ticks before the page is drawn again.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -135,15 +135,22 @@ def show(
     if kept is not None and on_select is None:
         ticked = [row for row in kept["rows"] if row < len(frame)]
 
-    def changed() -> None:
-        if on_select:
-            on_select(list(st.session_state[key]["rows"]))
+    def ticked_others() -> None:
+        if on_select and (rows := st.session_state[key]["ticked"]) is not None:
+            on_select(list(rows))
 
     _grid()(
         key=key,
-        data={"columns": columns, "select": select, "selected": ticked, "height": TALL_PIXELS},
+        data={
+            "columns": columns,
+            "select": select,
+            "selected": ticked,
+            "height": TALL_PIXELS,
+            "isControlled": on_select is not None,
+        },
         default={"rows": ticked},
-        on_rows_change=changed,
+        on_rows_change=lambda: None,
+        on_ticked_change=ticked_others,
     )
     return ticked
 
@@ -173,6 +180,7 @@ def _column(
         "help": help,
         "kind": kind,
         "width": width,
+        "sorts": not is_figure and unit is not str,
         "isFigure": kind != "spark"
         and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": [formatting.NONE if value is None else write(value) for value in known],
@@ -182,7 +190,7 @@ def _column(
 
 
 def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | np.ndarray) else str(value)
 
 
 def _times(values: Any) -> str:

@@ -23,8 +23,7 @@ def show(view: View) -> None:
     queries = _queries(view, start_ns + since, start_ns + until)
     menu.heading("Timeline", queries, "timeline")
     frames = {what: data.rows(query) for what, query in queries.items()}
-    named = f"{view.run}-{view.device.label if view.device else ''}"
-    zoom.TIME.controls(named, since, until, whole, zoom.described(since, until, whole))
+    zoom.TIME.controls(view.key, since, until, whole, zoom.described(since, until, whole))
     left_out = [what for what in LIMITS if len(frames.get(what, ())) > LIMITS[what]]
     drawn = [
         since_start(frames[what].head(LIMITS[what]), start_ns)
@@ -36,7 +35,7 @@ def show(view: View) -> None:
         pd.concat(drawn),
         since,
         until,
-        key=f"timeline-{named}-{since}-{until}",
+        key=f"timeline-{view.key}-{since}-{until}",
         on_zoom=zoom.TIME.to,
     )
     st.caption(" ".join(["Drag over the upper part to zoom in.", *map(_left_out, left_out)]))

@@ -38,6 +38,11 @@ class View:
         return {"run_id": self.run, **self.of_device()}
 
     @property
+    def key(self) -> str:
+        """For widgets whose state belongs to these steps of this device of the run."""
+        return f"{self.run}-{self.device.label if self.device else ''}-{self.steps.bounds}"
+
+    @property
     def is_host(self) -> bool:
         """Whether the host is measured, as the run has no device."""
         return self.device is not None and self.device.is_host

@@ -22,13 +22,15 @@ class Zoom:
             st.query_params.update({self.since: str(since), self.until: str(until)})
 
     def reset(self) -> None:
-        """Shows the whole axis again."""
+        """Takes the stretch out of the URL."""
         st.query_params.pop(self.since, None)
         st.query_params.pop(self.until, None)
 
     def stretch(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
         """The URL's stretch where it lies on an axis from 0 to `whole`, else `at_first`, or all."""
         first = at_first or (0, whole)
+        if first[1] - first[0] < self.shortest:
+            first = (0, whole)
         try:
             since, until = (int(st.query_params[key]) for key in (self.since, self.until))
         except (KeyError, ValueError):
@@ -70,6 +72,13 @@ class Zoom:
 
 TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
 MEMORY = Zoom("mfrom", "mto", shortest=2)  # ns or actions, of memory curves
+
+
+def forget() -> None:
+    """Takes stretches and moments out of the URL: they are of another run, device or step."""
+    for stretch in (TIME, MEMORY):
+        stretch.reset()
+    st.query_params.pop("at", None)
 
 
 def described(since: int, until: int, whole: int) -> str:

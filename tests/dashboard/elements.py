@@ -57,16 +57,15 @@ def charts(app: Any) -> list[pd.DataFrame]:
 def tables(app: Any) -> list[pd.DataFrame]:
     """The tables of a page, with their plain values and the names of their columns."""
     found = []
-    for element in app.get("bidi_component"):
+    for element in _table_elements(app):
         columns = json.loads(element.proto.json)["columns"]
         found.append(pd.DataFrame({column["name"]: column["values"] for column in columns}))
     return found
 
 
-def shown(app: Any, number: int = 0) -> pd.DataFrame:
-    """What a table shows: headings and texts."""
-    columns = json.loads(app.get("bidi_component")[number].proto.json)["columns"]
-    return pd.DataFrame({column["heading"]: column["texts"] for column in columns})
+def _table_elements(app: Any) -> list[Any]:
+    elements = app.get("bidi_component")
+    return [each for each in elements if each.proto.component_name == "tracehouse_table"]
 
 
 def table_with(app: Any, column: str) -> pd.DataFrame:

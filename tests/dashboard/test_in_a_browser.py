@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from tests.dashboard.browser import cell, narrow
+from tests.dashboard.browser import cell, narrow, open_menu, wait_for_query
 
 
 def test_an_unknown_run_and_an_unknown_page_are_named(tab, address):
@@ -42,3 +42,17 @@ def test_pages_fit_a_narrow_window(
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.locator(".grid, [data-testid=stDataFrame]").first).to_be_attached()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+
+
+def test_a_menu_copies_the_link_to_what_is_selected(
+    tab: Page, address: str, run_of: Callable[[str], str]
+) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}")
+    expect(tab.locator(".grid tbody tr").first).to_be_visible()
+    tab.locator(".grid tbody tr").nth(1).click()
+    wait_for_query(tab, "name", "aten::softmax")
+    open_menu(tab, "ranking")
+    tab.get_by_role("button", name="Copy the link to this page").click()
+    expect(tab.get_by_role("button", name="Copied")).to_be_visible()
+    assert tab.evaluate("navigator.clipboard.readText()") == tab.url

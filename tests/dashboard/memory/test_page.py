@@ -355,6 +355,11 @@ def test_a_step_opens_at_its_own_peak(app, memory_store, memory_run):
             "ORDER BY used_bytes DESC, ordinal LIMIT 1",
             [run],
         ).fetchone()
+        (whole_peak,) = connection.execute(
+            "SELECT peak_ordinal FROM memory_peak WHERE run_id = $1 AND device_type = 'cuda'", [run]
+        ).fetchone()
     page = app(memory_store, "memory", run=run, step="9")
     assert f"**{formatting.size(used)}** in use" in texts(page)
-    assert at != 0
+    (heading,) = [each.value for each in page.subheader if each.value.startswith("What held")]
+    assert at != whole_peak
+    assert heading.endswith("after the first action")  # and not "at the peak"

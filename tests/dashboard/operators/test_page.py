@@ -118,3 +118,19 @@ def test_a_link_to_an_operator_of_a_host_opens_that_run(app, store, hosts):
     for run, calls in zip(hosts, (1, 2), strict=True):
         page = app(store.path, "operators", run=hosts, name="mm", process=f"{run} 0")
         assert len(tables(page)[-1]) == calls
+
+
+def test_a_tick_belongs_to_its_step(app, shown_store, run_of):
+    """Another step has its own rows: the name in the address is ticked there, not the position."""
+    run = run_of("v100_resnet50_workers0")
+    page = app(shown_store, "operators", run=run, step="5", name="aten::conv2d")
+    for step in ("9", "all"):
+        page.query_params["step"] = step
+        page.run()
+        assert "aten::conv2d" in page.query_params["name"]
+        assert [tab.label for tab in page.tabs] == ["Kernels", "Shapes", "Calls"]
+
+
+def test_a_run_without_activity_says_so(app, traces):
+    run = add_whole(traces, "idle", [{"ph": "X", "cat": "python_function", "name": "f", "ts": 1}])
+    assert "No activity was recorded" in texts(app(traces.store.path, "operators", run=run))

@@ -37,12 +37,20 @@ LIMITS = {"first page": 4.0, "sql": 2.0, "compare": 2.0}
 WATCH = """
     window.changed = 0;
     const note = () => { window.changed = performance.now(); };
-    new MutationObserver(changes => {
+    const observer = new MutationObserver(changes => {
         for (const change of changes) {
             const node = change.target;
             if (!(node.nodeType === 1 ? node : node.parentElement)?.closest('canvas')) note();
         }
-    }).observe(document, {subtree: true, childList: true, characterData: true, attributes: true});
+    });
+    const all = {subtree: true, childList: true, characterData: true, attributes: true};
+    observer.observe(document, all);
+    const attach = Element.prototype.attachShadow;  // tables are drawn in roots of their own
+    Element.prototype.attachShadow = function (...given) {
+        const root = attach.apply(this, given);
+        observer.observe(root, all);
+        return root;
+    };
     for (const name of ['fillText', 'fillRect', 'fill', 'stroke', 'drawImage']) {
         const draw = CanvasRenderingContext2D.prototype[name];
         CanvasRenderingContext2D.prototype[name] = function (...given) {

@@ -153,8 +153,8 @@ def _begin_with(latest_first: Sequence[str]) -> str:
     keys = (BASE, OTHER)
     named = [st.query_params.get(key) for key in keys]
     held = [st.session_state.get(key) for key in keys]
-    # A button's state does not outlive its page, as that of the pickers does: without it, one comes
-    # from elsewhere, and an address that names runs has precedence.
+    # The state of Swap vanishes when the page is left; that of the pickers does not. So without it
+    # the visitor has just arrived, and runs in the address win.
     is_here = SWAP in st.session_state
     chosen = held if is_here else [url or state for url, state in zip(named, held, strict=True)]
     shown: tuple[default_pair.DefaultPair, list[str]] | None = st.session_state.pop(DEFAULT, None)

@@ -17,15 +17,14 @@ TITLES = {
     "leak": "growth with the steps",
 }
 JUDGED = (
-    "Findings count from 1% of the peak and 1 MiB on. They are about the same memory in part, so "
-    "that they do not add up. What grows with the steps was left by every step after the first, "
-    "but for the last, which may not have ended."
+    "A finding is at least 1% of the peak and 1 MiB. Findings overlap, so they do not add up. "
+    "A line of code grows if every step after the first left memory behind; the last step does not "
+    "count, as it may be unfinished."
 )
 
 
 def show(device: MemoryDevice) -> None:
-    """The findings, the largest first, but last the owners, which every run has; then what is no
-    finding, and what cannot be judged."""
+    """The findings, largest first, owners last; then what was looked at besides."""
     query = select(
         "kind, bytes, percent, finding, remedy, unknown_reason",
         "memory_advice",

@@ -17,7 +17,7 @@ from dashboard.widgets import (
 )
 from dashboard.widgets.view import View
 
-COMPLETE = "Those that took time: the rows of table events. Files, below, counts the others too."
+COMPLETE = "Events with a duration: the rows of table events. Files, below, counts the others."
 
 
 def page(view: View) -> None:

@@ -66,7 +66,7 @@ def page(view: View) -> None:
     """The page."""
     console = data.console()
     st.caption(
-        f"Ask the store anything. Read-only; a query may take {console.seconds:g} s and return "
+        f"Read-only. A query may take {console.seconds:g} s and return "
         f"{console.rows:,} rows or {formatting.size(console.size)}."
     )
     editor, side = st.columns([5, 2], gap="medium")

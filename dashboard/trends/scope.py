@@ -45,10 +45,7 @@ def choose(opened: str | None, view: View) -> Scope:
         shown = runs[runs[NAMED] == first]
         why = "of the run below" if opened in set(shown["run_id"]) else "with the most runs"
         name = formatting.literal(formatting.clipped(first, formatting.NAME_WIDTH))
-        text = (
-            f"The page starts with one model, the model {why}: **{name}**, "
-            f"{formatting.counted(len(shown), 'run')}."
-        )
+        text = f"Shown: **{name}**, the model {why} ({formatting.counted(len(shown), 'run')})."
     if len(shown) == len(runs):
         return Scope(where, runs, picked)
     with st.container(horizontal=True, vertical_alignment="center"):

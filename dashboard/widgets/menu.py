@@ -41,7 +41,7 @@ def heading(
 
 
 def show(queries: Mapping[str, Query], name: str) -> None:
-    """The menu alone. `queries`: what each is of; `name`: of the files, without an extension."""
+    """The menu alone. `queries` by title; `name` is that of the files, without an extension."""
     with st.popover(
         ":material/more_horiz:",
         type="tertiary",

@@ -101,7 +101,10 @@ def choose(choice: str | None) -> None:
 
 
 def _choice(numbers: Sequence[int], default: str) -> str:
-    """What the address says, else what was chosen on another page. What no step fits is dropped."""
+    """What the address says, else what was chosen on another page.
+
+    A choice without any step is dropped.
+    """
     asked = st.query_params.get(STEP_KEY)
     if asked is None and st.session_state.pop("is_new_page", False):
         asked = st.session_state.get(KEPT_STEP)

@@ -195,7 +195,8 @@ class Store:
         """Puts a run that is written into workplace `place` where the run was.
 
         It goes to the runs of this version, or to directory `parent`. `row` is its row of the
-        index. The store is locked. Raises StoreError when there is no such run any more.
+        index. The caller holds the store's lock. Raises StoreError when there is no such run any
+        more.
         """
         set_aside(self.path, self.run_path(run_id), place)
         target = run_directory(self.path, run_id)
@@ -251,7 +252,7 @@ class Store:
     def _write_index(
         self, place: Path, new: dict[str, Path] | None = None, suspects: Container[str] = ()
     ) -> dict[str, Entry]:
-        """Writes the index of the runs as they are now. The store is locked."""
+        """Writes the index of the runs as they are now. The caller holds the store's lock."""
         entries = write_index(place / INDEX, self.path, places(self.path), new, suspects)
         os.replace(place / INDEX, self.path / INDEX)
         return entries

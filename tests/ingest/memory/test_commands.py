@@ -135,7 +135,7 @@ def test_the_end_of_a_snapshot_says_how_fragmented_it_was(command: Command) -> N
     out = command("memory", "train_ctx512", "--at", "end").out
     assert (
         "Reserved: 11.79 GiB in 400 segments; inactive 5.42 GiB (45.99%), "
-        "of it stranded 1,002.67 MiB; rounding 8.44 MiB\n"
+        "of it stranded 0.98 GiB; rounding 8.44 MiB\n"
     ) in out
     assert "Reserved:" not in command("memory", "train_ctx512").out
     assert "a snapshot without history" in command("memory", "private_pools").out

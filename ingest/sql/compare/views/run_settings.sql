@@ -1,6 +1,6 @@
 -- Part of `setting_diff`: how a run was set up, as far as it is known: what `run_conditions` says,
 -- the rest of `run.json`, and the tags. What was measured is no setting.
--- One row: a setting of a run, by who knows it.
+-- One row: a setting of a run from one source of evidence.
 --
 -- run_id    the run
 -- topic     configuration, version, environment, recording or tag

@@ -188,11 +188,10 @@ facts AS (
                     WHEN kinds.kind = 'expandable_segments' AND settings.is_expandable IS NULL
                         THEN 'the snapshot says nothing of them; those of PyTorch 2.3 and later do'
                 END
-            WHEN peak.origin <> 'timeline' AND peak.allocations = 0
+            WHEN peak.allocations = 0 AND (kinds.kind = 'leak' OR peak.origin <> 'timeline')
                 THEN 'no allocation can be followed'
             WHEN kinds.kind = 'largest_owners' AND coalesce(largest.known_percent, 0) < 1
                 THEN 'the owners of 99% of the memory, or more, were not recorded'
-            WHEN kinds.kind = 'leak' AND peak.allocations = 0 THEN 'no allocation can be followed'
             WHEN kinds.kind = 'leak' AND peak.actions < 2 THEN 'the snapshot has no history'
             WHEN kinds.kind = 'leak' AND coalesce(steps.steps, 0) < 3
                 THEN 'fewer than three steps are known'

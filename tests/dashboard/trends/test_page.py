@@ -87,14 +87,14 @@ def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_
 def test_it_starts_with_the_model_of_the_most_runs(app, series):
     page = app(series.store.path, "trends", metric="wall")
     assert metrics(page)["Runs"] == "9"
-    assert "with the most runs: **flux**, 9 runs" in texts(page)
+    assert "Shown: **flux**, the model with the most runs (9 runs)" in texts(page)
     page.toggle(key="all_models").set_value(True)
     assert metrics(page.run())["Runs"] == "11"
 
 
 def test_a_link_to_a_run_starts_with_its_model(app, series, run_named):
     page = app(series.store.path, "trends", metric="wall", at=run_named("bert0"))
-    assert "the model of the run below: **bert**, 2 runs" in texts(page)
+    assert "Shown: **bert**, the model of the run below (2 runs)" in texts(page)
     assert "against" in {box.key for box in page.selectbox}
 
 

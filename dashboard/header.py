@@ -19,10 +19,10 @@ SELECTORS = ("of", "device")  # keys of widgets that not all pages have
 
 @dataclass(frozen=True)
 class Entry:
-    """A page: how it is drawn and called, the question that it answers, and what it is about.
+    """A page of the dashboard: its function, title, icon, question and scope.
 
     scope         the store, one of the picked runs, or one or all of them
-    steps         what it shows until someone picks a step; None where it has no step
+    steps         the steps that it shows at first; None where the page has no steps
     has_strip     whether the chart of steps stands below the bar
     """
 

@@ -30,6 +30,8 @@ EXPLAINED = (
     "activity to its last."
 )
 
+WALL = "the wall time"
+
 
 def page(view: View) -> None:
     """The page."""
@@ -59,11 +61,6 @@ def page(view: View) -> None:
 def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
     """What the median step takes, and the most that one piece of advice can save of it."""
 
-    def share(ns: float) -> str:
-        if not summary.wall_ns:
-            return ""
-        return f"{formatting.percent(100 * ns / summary.wall_ns)} of the wall time"
-
     with st.container(horizontal=True):
         st.metric(
             median_step.name(summary.steps_from).capitalize(),
@@ -74,14 +71,20 @@ def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
             help=f"Wall time: {median_step.described(summary)}.",
         )
         busy = "Device busy" if summary.measure == "device" else "Operators"
-        metrics.with_share(busy, summary.busy_ns, share(summary.busy_ns))
-        metrics.with_share("Idle between", summary.bubble_ns, share(summary.bubble_ns))
+        metrics.with_share(
+            busy, summary.busy_ns, metrics.share(summary.busy_ns, summary.wall_ns, WALL)
+        )
+        metrics.with_share(
+            "Idle between",
+            summary.bubble_ns,
+            metrics.share(summary.bubble_ns, summary.wall_ns, WALL),
+        )
         if not pieces.empty:
             first = pieces.iloc[0]
             metrics.with_share(
                 f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
-                share(first["bound_ns"]),
+                metrics.share(first["bound_ns"], summary.wall_ns, WALL),
             )
 
 

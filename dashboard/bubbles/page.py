@@ -27,7 +27,8 @@ def page(view: View) -> None:
         return
     if view.is_host:
         st.info(
-            f"{incomplete_runs.no_device([str(view.run)])} Idle is time in which no operator ran.",
+            f"{incomplete_runs.no_device([str(view.run)])} "
+            "The host counts as idle while no operator runs.",
             icon=":material/memory:",
         )
     query = _of_host(view) if view.is_host else _of_device(view)

@@ -9,7 +9,7 @@ from dashboard.widgets import formatting
 
 
 class DefaultPair(NamedTuple):
-    """Two runs, None where there is none to choose, and a line that says why these."""
+    """The runs to compare at first, None for a side without one, and the reason to show."""
 
     base: str | None
     other: str | None

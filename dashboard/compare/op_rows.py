@@ -38,10 +38,7 @@ HERE = "(directly)"
 
 @dataclass(frozen=True)
 class Filter:
-    """What of the rows is shown: a text in their names, their statuses, the module they are in.
-
-    And how much they change at least, ns.
-    """
+    """Which rows are shown: by a text in their names, status, module and least change, ns."""
 
     search: str = ""
     statuses: tuple[str, ...] = ()

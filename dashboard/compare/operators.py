@@ -43,7 +43,7 @@ WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 
 
 def show(pair: Pair, wall_ns: float) -> None:
-    """Bars, modules, table, and what is behind the row that was ticked.
+    """Shows bars, modules, the table, and the details of the ticked row.
 
     `wall_ns` is the first run's wall time.
     """

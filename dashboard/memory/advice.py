@@ -24,7 +24,7 @@ JUDGED = (
 
 
 def show(device: MemoryDevice) -> None:
-    """The findings, largest first, owners last; then what was looked at besides."""
+    """Shows the findings, the largest first and owners last, and then the other checks."""
     query = select(
         "kind, bytes, percent, finding, remedy, unknown_reason",
         "memory_advice",
@@ -50,7 +50,7 @@ def _label(found: pd.DataFrame) -> str:
 
 
 def _others(frame: pd.DataFrame) -> None:
-    """What is no finding, and what cannot be judged."""
+    """Lists checks without a finding, and checks that could not be made, with the reason."""
     unknown = frame[frame["unknown_reason"].notna()]
     minor = frame.drop(unknown.index)
     if not minor.empty:

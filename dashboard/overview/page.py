@@ -56,15 +56,11 @@ def _without_activity(run: str) -> None:
     (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
     if not formatting.missing(row.peak_bytes):
         st.metric("Peak memory", formatting.size(row.peak_bytes))
-    incomplete_runs.stop_without_trace([run])
-    st.info("No activity was recorded in this run.", icon=":material/search_off:")
+    incomplete_runs.no_activity(run)
 
 
 def _metrics(row: Any) -> None:
     """What a step takes; `row` is one of `run_metrics`."""
-
-    def share(ns: float) -> str:
-        return f"{formatting.percent(100 * ns / row.wall_ns)} of it" if row.wall_ns else ""
 
     with st.container(horizontal=True):
         spread = None
@@ -80,10 +76,9 @@ def _metrics(row: Any) -> None:
             help=f"Wall time: {median_step.described(row)}.",
         )
         on_device = row.measure == "device"
-        metrics.with_share(
-            "Device busy" if on_device else "Operators", row.busy_ns, share(row.busy_ns)
-        )
-        metrics.with_share("Idle", row.bubble_ns, share(row.bubble_ns))
+        busy, share = row.busy_ns, metrics.share(row.busy_ns, row.wall_ns)
+        metrics.with_share("Device busy" if on_device else "Operators", busy, share)
+        metrics.with_share("Idle", row.bubble_ns, metrics.share(row.bubble_ns, row.wall_ns))
         if on_device and not formatting.missing(row.kernels):
             st.metric("Kernels", formatting.count(row.kernels))
         if not formatting.missing(row.peak_bytes):

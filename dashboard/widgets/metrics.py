@@ -32,13 +32,11 @@ def of_view(view: View) -> DeltaGenerator:
     )
     (row,) = data.rows(sums).itertuples()
 
-    def share(ns: float) -> str:
-        return f"{formatting.percent(100 * ns / row.wall_ns)} of it" if row.wall_ns else ""
-
     with shown:
         st.metric("Wall time", formatting.duration(row.wall_ns))
-        with_share("Host busy" if view.is_host else "Device busy", row.busy_ns, share(row.busy_ns))
-        with_share("Idle", row.idle_ns, share(row.idle_ns))
+        busy = "Host busy" if view.is_host else "Device busy"
+        with_share(busy, row.busy_ns, share(row.busy_ns, row.wall_ns))
+        with_share("Idle", row.idle_ns, share(row.idle_ns, row.wall_ns))
         what = "Operators" if view.is_host else "Device activities"
         st.metric(what, formatting.count(row.activities))
         st.metric("Gaps", formatting.count(row.bubbles))
@@ -51,6 +49,11 @@ def times(row: Any, devices: int = 1) -> None:
     st.metric(f"Span{mean}", formatting.duration(row.span_ns))
     st.metric(f"Busy{mean}", formatting.duration(row.busy_ns))
     with_share(f"Idle{mean}", row.bubble_ns, formatting.percent(row.bubble_percent))
+
+
+def share(ns: float, wall_ns: float, of: str = "it") -> str:
+    """What share of a wall time a time is; empty where that is 0."""
+    return f"{formatting.percent(100 * ns / wall_ns)} of {of}" if wall_ns else ""
 
 
 def with_share(label: str, ns: float, share: str) -> None:

@@ -43,7 +43,8 @@ def search_box(tab: Page) -> Locator:
 
 
 def tick(tab: Page, row: int, number: int = 0) -> None:
-    """Clicks a row."""
+    """Clicks a row, as soon as the server has sent the whole page: tables before it may be new."""
+    wait_until_sent(tab)
     table(tab, number).locator("tbody tr").nth(row).click()
 
 
@@ -52,10 +53,14 @@ def open_menu(tab: Page, name: str) -> None:
     tab.locator(f".st-key-menu-{name} button").first.click()
 
 
-def wait_until_drawn(tab: Page) -> None:
-    """Until the server has sent the page, and its charts are drawn and at rest."""
+def wait_until_sent(tab: Page) -> None:
     app = tab.get_by_test_id("stApp")
     expect(app).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def wait_until_drawn(tab: Page) -> None:
+    """Until the server has sent the page, and its charts are drawn and at rest."""
+    wait_until_sent(tab)
     boxes_at_rest(tab, tab.get_by_test_id("stVegaLiteChart"))
 
 

@@ -68,6 +68,8 @@ PAGES = {
         "lightbulb",
         "What could make a step faster, and by how much at most?",
         scope="run",
+        steps="median",
+        has_strip=True,
     ),
     "compare": Entry(
         compare.page,

@@ -6,16 +6,16 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import formatting, menu, step_picker, tables
 from dashboard.widgets.advice_kinds import KINDS, title
-from dashboard.widgets.run_picker import Device
+from dashboard.widgets.view import View
 
 MOST_ROWS = 200
 NAME_WIDTH = 110
 
 
-def show(piece: Any, run: str, device: Device, on_host: bool) -> None:
-    """The card of a row of view `advice`."""
+def show(piece: Any, view: View) -> None:
+    """The card of a row of macro `advice_of_steps`."""
     kind = KINDS[piece.kind]
     with st.container(border=True, key=f"advice-{piece.kind}"):
         figure, words = st.columns([1, 4], gap="medium")
@@ -28,7 +28,9 @@ def show(piece: Any, run: str, device: Device, on_host: bool) -> None:
                 delta_arrow="off",
             )
         with words:
-            st.markdown(f"**{title(piece.kind, on_host)}**  \n{formatting.literal(piece.finding)}")
+            st.markdown(
+                f"**{title(piece.kind, view.is_host)}**  \n{formatting.literal(piece.finding)}"
+            )
             if not formatting.missing(piece.kernel):
                 short = formatting.short_name(piece.kernel, NAME_WIDTH)
                 st.markdown(
@@ -37,15 +39,17 @@ def show(piece: Any, run: str, device: Device, on_host: bool) -> None:
                 )
             st.caption(f"Try: {formatting.literal(piece.remedy)}")
             with st.container(horizontal=True):
-                _links(piece, run, device)
+                _links(piece, view)
             if kind.evidence:
-                _evidence(piece, kind.evidence, run, device)
+                _evidence(piece, kind.evidence, view)
 
 
-def _links(piece: Any, run: str, device: Device) -> None:
+def _links(piece: Any, view: View) -> None:
     """To the pages that show the evidence, at the place that it is about."""
     pages = st.session_state["pages"]
-    here = {"run": run, "step": "median", **({} if device.is_host else {"device": device.label})}
+    here = {"run": str(view.run), "step": st.query_params.get("step", step_picker.MEDIAN)}
+    if view.device and not view.is_host:
+        here["device"] = view.device.label
     if not formatting.missing(piece.cause):
         st.page_link(
             pages["bubbles"],
@@ -70,43 +74,36 @@ def _links(piece: Any, run: str, device: Device) -> None:
         )
 
 
-def _evidence(piece: Any, evidence: tuple[str, str, bool, str], run: str, device: Device) -> None:
+def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> None:
     """The rows behind the figures, fetched when they are asked for."""
-    columns, view, has_device, order = evidence
-    where = {"run_id": run, **(device.where() if has_device else {"rank": device.rank})}
-    if view == "compilations":
-        where["is_in_measured_step"] = True
-    query = select(columns, view, where, order_by=order)
+    source, names, sums, order = evidence
+    if sums:
+        query = select(f"{names}, {sums}", source, view.of_steps(), group_by=names, order_by=order)
+    else:  # compilations, which belong to a rank
+        rank = view.device.rank if view.device else None
+        where = {"run_id": view.run, "rank": rank, "is_in_measured_step": True}
+        query = select(names, source, where, order_by=order)
     opened = st.expander(
         "The evidence",
-        key=f"evidence-{piece.kind}-{run}-{device.label}",
+        key=f"evidence-{piece.kind}-{view.key}",
         on_change="rerun",
         icon=":material/table_rows:",
     )
     if opened.open:
         with opened:
-            _table(query, view, piece.kind)
+            _table(query, source, piece.kind)
 
 
 def _table(query: Query, view: str, key: str) -> None:
     frame = data.rows(query)
-    empty = [column for column in frame.columns if frame[column].isna().all()]
     tables.show(
         frame.head(MOST_ROWS),
         view,
         key=f"evidence-rows-{key}",
-        hidden=empty,
         labels={
-            "step_device_ns": "its time",
-            "step_calls": "calls",
-            "device_ns": "time, all steps",
-            "calls": "calls, all steps",
-            "step_launch_idle_ns": "idle before: launch",
-            "step_host_idle_ns": "idle before: host",
-            "step_bubble_ns": "idle after",
-            "step_bubbles": "gaps",
-            "bubble_ns": "idle, all steps",
-            "bubbles": "gaps, all steps",
+            "launch_idle_ns": "idle before: launch",
+            "host_idle_ns": "idle before: host",
+            "bubble_ns": "idle after",
         },
         widths={"wait": 160, "copy": 200, "wait_frame": 430, "reason": 520, "kernel": 330},
     )

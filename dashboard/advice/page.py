@@ -8,7 +8,6 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.advice import cards
-from dashboard.query import select
 from dashboard.widgets import (
     advice_kinds,
     charts,
@@ -26,8 +25,7 @@ EXPLAINED = (
     "Each is an upper bound; one that rests on the device's peak rate, which no real kernel has, "
     "comes last. Idle time counts in one of them only; the time of a kernel can count "
     "in two, so that they do not add up. All shares on this page are of the wall time of the "
-    "median step. Page Bubbles shows idle time as a share of the device's span, from its first "
-    "activity to its last."
+    "steps shown."
 )
 
 WALL = "the wall time"
@@ -35,15 +33,16 @@ WALL = "the wall time"
 
 def page(view: View) -> None:
     """The page."""
-    run, device = str(view.run), view.device
-    if device is None:
-        incomplete_runs.no_activity(run)
+    if view.device is None:
+        incomplete_runs.no_activity(str(view.run))
         return
-    where = view.where()
-    query = select("*", "advice", where, order_by=advice_kinds.ORDER)
-    pieces = data.rows(query)
-    _metrics(view.measured, pieces)
-    median_step.warn(run)
+    query = advice_kinds.of_steps("*", view)
+    found = data.rows(query)
+    pieces = found[found["is_advice"]]
+    measured = metrics.of_steps(view)
+    _metrics(view, measured, pieces)
+    if measured.is_median:
+        median_step.warn(str(view.run))
     if pieces.empty:
         st.success(
             "Nothing stands out: what was looked at is below, with how little it could save.",
@@ -51,40 +50,29 @@ def page(view: View) -> None:
         )
     else:
         menu.heading("What each can save at most", {"advice": query}, "advice")
-        _bars(pieces, device.is_host, median_step.name(view.measured.steps_from))
+        _bars(pieces, view.is_host, measured.steps_name)
         for piece in pieces.itertuples():
-            cards.show(piece, run, device, device.is_host)
-    _others(where, set(pieces["kind"]), device.is_host)
-    _unknown_ends(view.measured)
+            cards.show(piece, view)
+    _others(found[~found["is_advice"]], view.is_host)
+    _unknown_ends(measured)
 
 
-def _metrics(summary: Any, pieces: pd.DataFrame) -> None:
-    """What the median step takes, and the most that one piece of advice can save of it."""
-
+def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
+    """What the steps take, and the most that one piece of advice can save of it."""
+    wall_ns = measured.wall_ns
     with st.container(horizontal=True):
-        st.metric(
-            median_step.name(summary.steps_from).capitalize(),
-            formatting.duration(summary.wall_ns),
-            f"of {formatting.counted(int(summary.steps), 'step')}" if summary.steps > 1 else None,
-            delta_color="off",
-            delta_arrow="off",
-            help=f"Wall time: {median_step.described(summary)}.",
-        )
-        busy = "Device busy" if summary.measure == "device" else "Operators"
+        metrics.wall(view, measured)
+        busy = "Operators" if view.is_host else "Device busy"
+        metrics.with_share(busy, measured.busy_ns, metrics.share(measured.busy_ns, wall_ns, WALL))
         metrics.with_share(
-            busy, summary.busy_ns, metrics.share(summary.busy_ns, summary.wall_ns, WALL)
-        )
-        metrics.with_share(
-            "Idle between",
-            summary.bubble_ns,
-            metrics.share(summary.bubble_ns, summary.wall_ns, WALL),
+            "Idle between", measured.bubble_ns, metrics.share(measured.bubble_ns, wall_ns, WALL)
         )
         if not pieces.empty:
             first = pieces.iloc[0]
             metrics.with_share(
                 f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
-                metrics.share(first["bound_ns"], summary.wall_ns, WALL),
+                metrics.share(first["bound_ns"], wall_ns, WALL),
             )
 
 
@@ -120,45 +108,38 @@ def _bars(pieces: pd.DataFrame, on_host: bool, of: str) -> None:
     st.caption(EXPLAINED)
 
 
-def _others(where: dict[str, Any], shown: set[str], on_host: bool) -> None:
+def _others(frame: pd.DataFrame, on_host: bool) -> None:
     """What else was looked at, and what could not be judged."""
-    query = select(
-        "kind, bound_ns, percent, unknown_reason",
-        "advice_checks",
-        where,
-        order_by="unknown_reason IS NOT NULL, bound_ns DESC, kind",
-    )
-    frame = data.rows(query)
-    frame = frame[~frame["kind"].isin(shown)]
     if frame.empty:
         return
-    menu.heading("Also looked at", {"checks": query}, "checks")
+    st.subheader("Also looked at", anchor=False)
+    frame = frame[["kind", "bound_ns", "percent", "unknown_reason"]]
     frame = frame.assign(kind=[advice_kinds.title(kind, on_host) for kind in frame["kind"]])
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
     for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
         st.caption(f"Not known, as {formatting.literal(str(why))}: {'; '.join(kinds)}.")
     if not minor.empty:
-        st.caption("Minor findings, under 1% of the median step or under 50 µs:")
+        st.caption("Minor findings, under 1% of the wall time or under 50 µs:")
         tables.show(
             minor,
             "advice_checks",
             key="checks",
             hidden=["unknown_reason"],
-            labels={"kind": "what", "bound_ns": "at most", "percent": "of the step"},
+            labels={"kind": "what", "bound_ns": "at most", "percent": "of the wall time"},
             widths={"kind": 330},
         )
 
 
-def _unknown_ends(summary: Any) -> None:
-    """Time at the ends of the steps, of which no cause is known."""
+def _unknown_ends(measured: Any) -> None:
+    """Time at the ends of the recording, of which no cause is known."""
     ends = [
-        f"**{formatting.duration(ns)}** of {median_step.name(summary.steps_from)} pass {place}"
+        f"**{formatting.duration(ns)}** of {measured.steps_name} pass {place}"
         for ns, place in (
-            (summary.lead_ns, "before its first activity"),
-            (summary.tail_ns, "after its last"),
+            (measured.lead_ns, "before the first activity"),
+            (measured.tail_ns, "after the last"),
         )
-        if summary.wall_ns and ns >= 0.01 * summary.wall_ns
+        if measured.wall_ns and ns >= 0.01 * measured.wall_ns
     ]
     if ends:
         st.caption(

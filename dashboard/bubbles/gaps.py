@@ -36,7 +36,7 @@ def show(view: View, cause: str | None) -> None:
 
 
 def _longest(view: View, cause: str | None) -> None:
-    where = {**view.where(), **view.steps.where(), "lane": timeline_chart.GAPS}
+    where = {**view.of_steps(), "lane": timeline_chart.GAPS}
     query = select(
         "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
         "activity_timeline",

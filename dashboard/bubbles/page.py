@@ -77,7 +77,7 @@ def _of_device(view: View) -> Query:
         "cause, 100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS percent, "
         "sum(dur_ns)::BIGINT AS bubble_ns, count(*) AS bubbles",
         "bubbles",
-        {**view.where(), **view.steps.where()},
+        view.of_steps(),
         group_by="cause",
         order_by="bubble_ns DESC",
     )

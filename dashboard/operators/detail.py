@@ -14,7 +14,7 @@ SHOWN_NAME = 4_000
 
 def show(view: View, level: str, name: str) -> None:
     """The row that was ticked, in the steps of the view."""
-    where = {**view.where(), **view.steps.where()}
+    where = view.of_steps()
     _heading(name)
     if name == "bubble":
         _bubble(where)

@@ -1,7 +1,5 @@
 """Page Overview: what a run is, how long a step takes and what for, on one screen."""
 
-from typing import Any
-
 import streamlit as st
 
 from dashboard import data
@@ -10,7 +8,6 @@ from dashboard.query import select
 from dashboard.widgets import (
     formatting,
     incomplete_runs,
-    median_step,
     metrics,
     step_parts,
     step_picker,
@@ -26,7 +23,7 @@ def page(view: View) -> None:
     if view.device is None:
         _without_activity(run)
         return
-    _metrics(view.measured)
+    _metrics(view)
     _details(view, view.device)
 
 
@@ -59,22 +56,11 @@ def _without_activity(run: str) -> None:
     incomplete_runs.no_activity(run)
 
 
-def _metrics(row: Any) -> None:
-    """What a step takes; `row` is one of `run_metrics`."""
-
+def _metrics(view: View) -> None:
+    """What the steps take."""
+    row = metrics.of_steps(view)
     with st.container(horizontal=True):
-        spread = None
-        if row.steps > 1:
-            times = map(formatting.duration, (row.q1_wall_ns, row.q3_wall_ns))
-            spread = f"half of {int(row.steps)}: {' to '.join(times)}"
-        st.metric(
-            median_step.name(row.steps_from).removeprefix("the ").capitalize(),
-            formatting.duration(row.wall_ns),
-            spread,
-            delta_color="off",
-            delta_arrow="off",
-            help=f"Wall time: {median_step.described(row)}.",
-        )
+        metrics.wall(view, row)
         on_device = row.measure == "device"
         busy, share = row.busy_ns, metrics.share(row.busy_ns, row.wall_ns)
         metrics.with_share("Device busy" if on_device else "Operators", busy, share)

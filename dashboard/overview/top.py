@@ -40,16 +40,14 @@ def host_operators(view: View) -> None:
 
 def advice(view: View, device: Device) -> None:
     """The best pieces of advice, each with the most that it can save."""
-    query = select(
-        "kind, bound_ns, percent, finding, remedy",
-        "advice",
-        view.where(),
-        order_by=advice_kinds.ORDER,
-        limit=MOST_ADVICE,
-    )
+    columns = "kind, bound_ns, percent, finding, remedy"
+    if view.is_median:  # the index of the store has it
+        query = select(columns, "advice", view.where(), order_by=advice_kinds.ORDER)
+    else:
+        query = advice_kinds.of_steps(columns, view, {"is_advice": True})
     menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
-    for piece in frame.itertuples():
+    for piece in frame.head(MOST_ADVICE).itertuples():
         title = advice_kinds.title(piece.kind, device.is_host)
         st.markdown(
             f"**{formatting.duration(piece.bound_ns)}** ({formatting.percent(piece.percent)}) at "

@@ -2,20 +2,23 @@
 
 from dataclasses import dataclass
 
-ORDER = "is_reachable DESC, bound_ns DESC, kind"  # of view `advice`: the best first
+from dashboard.query import Query, Scalar, select
+from dashboard.widgets.view import View
+
+ORDER = "is_reachable DESC, bound_ns DESC, kind"  # the best first
 
 
 @dataclass(frozen=True)
 class Kind:
     """How a kind of advice is called and coloured, and the view that holds its evidence.
 
-    `evidence`: the view's columns, its name, whether it has a device, and its order.
+    `evidence`: the view's name, columns that name a row, sums of its steps, and its order.
     """
 
     title: str
     short: str
     colour: str
-    evidence: tuple[str, str, bool, str] | None = None
+    evidence: tuple[str, str, str, str] | None = None
 
 
 KINDS = {
@@ -25,10 +28,11 @@ KINDS = {
         "small kernels",
         "launch",
         (
-            "name, step_device_ns, step_launch_idle_ns, step_host_idle_ns, step_calls, calls",
             "short_kernels",
-            True,
-            "step_device_ns + step_launch_idle_ns DESC, device_ns DESC, name",
+            "name",
+            "sum(device_ns)::BIGINT AS device_ns, sum(launch_idle_ns)::BIGINT AS launch_idle_ns, "
+            "sum(host_idle_ns)::BIGINT AS host_idle_ns, sum(calls)::BIGINT AS calls",
+            "sum(device_ns + launch_idle_ns) DESC, name",
         ),
     ),
     "recompiled": Kind(
@@ -36,9 +40,9 @@ KINDS = {
         "compilation",
         "compile",
         (
-            "compile_id, compiled_frame, is_recompile, dur_ns, reason, evidence",
             "compilations",
-            False,
+            "compile_id, compiled_frame, is_recompile, dur_ns, reason, evidence",
+            "",
             "dur_ns DESC NULLS LAST, compile_id",
         ),
     ),
@@ -47,10 +51,10 @@ KINDS = {
         "waits",
         "sync",
         (
-            "step_bubble_ns, step_bubbles, bubble_ns, bubbles, wait, copy, wait_frame",
             "waits",
-            True,
-            "step_bubble_ns DESC, bubble_ns DESC, wait, wait_frame",
+            "wait, copy, wait_frame",
+            "sum(bubble_ns)::BIGINT AS bubble_ns, sum(bubbles)::BIGINT AS bubbles",
+            "bubble_ns DESC, wait, wait_frame",
         ),
     ),
     "dataloader": Kind("Idle: loading data", "loading data", "dataloader"),
@@ -63,10 +67,11 @@ KINDS = {
         "float32",
         "compute",
         (
-            "op, step_device_ns, step_calls, device_ns, calls, kernels, kernel",
             "float_matmuls",
-            True,
-            "step_device_ns DESC, device_ns DESC, op",
+            "op",
+            "sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls, "
+            "sum(kernels)::BIGINT AS kernels, arg_max(kernel, device_ns) AS kernel",
+            "device_ns DESC, op",
         ),
     ),
 }
@@ -75,3 +80,14 @@ KINDS = {
 def title(kind: str, on_host: bool) -> str:
     """What a kind of advice is about; of a run without a device, in words that suit it."""
     return "Between operators: Python" if on_host and kind == "host_bound" else KINDS[kind].title
+
+
+def of_steps(columns: str, view: View, where: dict[str, Scalar] | None = None) -> Query:
+    """What the view's steps are looked at for, the best advice first."""
+    return select(
+        columns,
+        "advice_of_steps",
+        {**view.of_device(), **(where or {})},
+        arguments=(view.run, *view.steps.bounds),
+        order_by=ORDER,
+    )

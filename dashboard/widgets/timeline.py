@@ -117,7 +117,7 @@ def _of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
     query = select(
         "min(start_ns) AS start_ns, max(work_end_ns) AS end_ns",
         "step_metrics",
-        {**view.where(), **view.steps.where()},
+        view.of_steps(),
     )
     (row,) = data.rows(query).itertuples()
     return max(0, int(row.start_ns) - start_ns), min(whole, int(row.end_ns) - start_ns)

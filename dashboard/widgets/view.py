@@ -6,6 +6,7 @@ from typing import Any
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.query import Scalar
+from dashboard.widgets import formatting
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 
@@ -37,10 +38,20 @@ class View:
         """The conditions that a view's row is about this device of the run."""
         return {"run_id": self.run, **self.of_device()}
 
+    def of_steps(self) -> dict[str, Scalar]:
+        """The conditions that a view's row is of these steps of this device."""
+        return {**self.where(), **self.steps.where()}
+
     @property
     def key(self) -> str:
         """For widgets whose state belongs to these steps of this device of the run."""
         return f"{self.run}-{self.device.label if self.device else ''}-{self.steps.bounds}"
+
+    @property
+    def is_median(self) -> bool:
+        """Whether the steps are the median step, or the whole of a run without steps."""
+        step = None if formatting.missing(self.measured.step) else int(self.measured.step)
+        return self.steps.bounds == (step, step)
 
     @property
     def is_host(self) -> bool:

@@ -1,12 +1,15 @@
 """The rows of the index, from views that are parts of one query: to create them takes longer."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from ingest.sql.literals import literal
-from ingest.sql.loader import SqlFile, files, indexed
+from ingest.sql.loader import Macro, SqlFile, files, indexed
 from ingest.sql.order import nodes
 from ingest.sql.versions import table_columns
+
+NAMES = re.compile(r"'(\w+)'")
 
 
 @cache
@@ -31,7 +34,7 @@ def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
     defined = "".join(
         f",\n{file.name} AS (\n{rows(file.name) if file.kind == 'tables' else _body(file)}\n)"
         for file in read_by_index()
-        if file.kind != "macros"
+        if file.kind != "macros" and not file.macro
     )
     asked = f"asked AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"
     lists = "".join(
@@ -50,7 +53,27 @@ def no_rows(table: str) -> str:
 
 
 def _body(file: SqlFile) -> str:
-    return file.body.rstrip().removesuffix(";")
+    """A view's query, with the table macros that it calls written out.
+
+    Those take names of relations, and no macro: DuckDB creates none whose tables do not exist.
+    """
+    body = file.body.rstrip().removesuffix(";")
+    for node in nodes("catalog"):
+        if node.name == file.name:
+            for called in map(files().__getitem__, node.reads):
+                if called.macro and called.macro.is_table:
+                    body = _written_out(called.name, called.macro, body)
+    return body
+
+
+def _written_out(name: str, macro: Macro, body: str) -> str:
+    def query(call: re.Match[str]) -> str:
+        text = macro.body
+        for parameter, relation in zip(macro.parameters, NAMES.findall(call[1]), strict=True):
+            text = text.replace(f"query_table({parameter})", relation)
+        return f"(\n{text}\n)"
+
+    return re.sub(rf"\b{name}\(([^()]*)\)", query, body)
 
 
 def _list(file: SqlFile) -> str:

@@ -65,7 +65,7 @@ def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
     }
     whole = texts(app(shown_store, "advice", run=run_of("h100_owlv2")))
     assert "of the median step pass" in whole
-    assert "before its first activity" in whole
+    assert "before the first activity" in whole
 
 
 def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, advice_of):
@@ -79,7 +79,29 @@ def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, adv
     pieces = advice_of(WORKERS0)
     idle_shares = [piece["percent"] for piece in pieces if not formatting.missing(piece["cause"])]
     assert sum(idle_shares) <= 100 * bubble / wall
-    assert "All shares on this page are of the wall time of the median step." in texts(page)
+    assert "All shares on this page are of the wall time of the steps shown." in texts(page)
+
+
+def test_the_page_is_about_the_steps_that_are_picked(app, shown_store, run_of):
+    run = run_of(WORKERS0)
+    page = app(shown_store, "advice", run=run, step="7-9")
+    with ingest.connect(shown_store) as connection:
+        expected = connection.execute(
+            "SELECT bound_ns, finding FROM advice_of_steps(?, 7, 9) WHERE is_advice "
+            "ORDER BY is_reachable DESC, bound_ns DESC",
+            [run],
+        ).fetchall()
+        ((wall,),) = connection.execute(
+            "SELECT sum(wall_ns) FROM step_metrics WHERE run_id = ? AND step BETWEEN 7 AND 9", [run]
+        ).fetchall()
+    assert (page.metric[0].label, page.metric[0].value, page.metric[0].delta) == (
+        "Steps 7 to 9",
+        formatting.duration(wall),
+        "3 steps",
+    )
+    bounds = [metric.value for metric in page.metric if metric.label == "at most"]
+    assert bounds == [formatting.duration(bound) for bound, _ in expected]
+    assert all(formatting.literal(finding) in texts(page) for _, finding in expected)
 
 
 def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
@@ -127,7 +149,7 @@ def test_a_card_leads_to_its_operator(
 def test_the_evidence_is_fetched_when_it_is_opened(
     tab: Page, address: str, run_of: Callable[[str], str]
 ) -> None:
-    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}&step=all")
     card = tab.locator(".st-key-advice-float_matmul")
     expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
     expect(tab.get_by_text("Minor findings")).to_be_visible()  # the page is whole

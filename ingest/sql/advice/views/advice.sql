@@ -25,6 +25,6 @@
 --               others
 -- kernel        kernel that has the most of it; null where it is not about kernels
 -- op            operator that has the most of it; null where it is not about operators
-SELECT * EXCLUDE (wall_ns, unknown_reason)
+SELECT * EXCLUDE (is_advice, wall_ns, unknown_reason)
 FROM advice_checks
-WHERE percent >= 1 AND bound_ns >= 50_000;
+WHERE is_advice;

@@ -24,6 +24,7 @@
 -- idle_ns         of that, idle time, which no other kind counts, ns
 -- is_reachable    whether the bound can be reached; false where it rests on the device's peak rate,
 --                 which no real kernel has
+-- is_advice       whether the bound is 1 % of the wall time or more, and 50 µs or more
 -- wall_ns         wall time of the median step, ns
 -- percent         the bound as a share of it, 0 to 100
 -- finding         what was found, in a sentence; null where nothing was
@@ -34,36 +35,13 @@
 -- op              operator that has the most of it; null where it is not about operators
 -- unknown_reason  why there is no bound; null where there is one
 WITH
-checks AS (
-    FROM idle_checks
-    UNION ALL BY NAME
-    FROM kernel_checks
-),
+facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median),
 
-known AS (
+measured_steps AS NOT MATERIALIZED (
     SELECT
-        * REPLACE (
-            if(unknown_reason IS NULL, bound_ns, NULL) AS bound_ns,
-            if(unknown_reason IS NULL, idle_ns, NULL) AS idle_ns
-        )
-    FROM checks
+        *,
+        if(steps_from = 'run', 'the whole recording', 'the median step') AS steps_name
+    FROM run_metrics
 )
 
-SELECT
-    run_id,
-    known.rank,
-    device,
-    is_slowest,
-    kind,
-    bound_ns,
-    idle_ns,
-    kind <> 'float_matmul' AS is_reachable,
-    wall_ns,
-    100.0 * bound_ns / nullif(wall_ns, 0) AS percent,
-    if(bound_ns > 0, finding, NULL) AS finding,
-    remedy,
-    cause,
-    kernel,
-    op,
-    unknown_reason
-FROM known;
+SELECT * FROM advice_of('facts_of_steps', 'measured_steps');

@@ -1,28 +1,29 @@
 -- Matrix multiplications and convolutions of float32 inputs that no kernel name says to have run on
--- tensor cores. Those of the measured steps, as totals; none where the profiler did not record the
--- types of inputs. Whether the device has tensor cores is not asked here.
--- One row: an operator, on one device of one rank of a run.
+-- tensor cores. Those of the measured steps; none where the profiler did not record the types of
+-- inputs. Whether the device has tensor cores is not asked here.
+-- One row: an operator in a step of one device of one rank of a run.
 --
--- run_id          the run
--- rank            rank of the process
--- device          number of the device
--- op              innermost cpu_op around the launch
--- calls           calls of it
--- kernels         compute kernels that these launched, with those that only prepare or collect
--- device_ns       time that these took, ns
--- kernel          the kernel that took the most of it
--- step_calls      of the calls, those in the median step
--- step_device_ns  time that their kernels took, ns
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device
+-- step       step that launched its kernels (`steps.step`)
+-- is_median  whether it is the device's median step; always true where no steps were found
+-- op         innermost cpu_op around the launch
+-- calls      calls of it
+-- kernels    compute kernels that these launched, with those that only prepare or collect
+-- device_ns  time that these took, ns
+-- kernel     the kernel that took the most of it
 WITH
 matmuls AS (
     SELECT
         kernel.run_id,
         kernel.rank,
         kernel.device,
+        kernel.step,
+        kernel.is_median,
         op.name AS op,
         op.event_id,
         kernel.name AS kernel,
-        kernel.is_median,
         kernel.inside_ns
     FROM measured_kernels AS kernel
     INNER JOIN ops AS op ON kernel.run_id = op.run_id AND kernel.op_id = op.event_id
@@ -41,13 +42,14 @@ calls AS (
         run_id,
         rank,
         device,
+        min(step) AS step,
+        bool_or(is_median) AS is_median,
         op,
         event_id,
         count(*) AS kernels,
         sum(inside_ns)::BIGINT AS device_ns,
         arg_max(kernel, inside_ns) AS kernel,
-        max(inside_ns) AS longest_ns,
-        bool_or(is_median) AS is_median
+        max(inside_ns) AS longest_ns
     FROM matmuls
     GROUP BY run_id, rank, device, op, event_id
     -- tensor cores, or AMD's matrix instructions, as cuBLAS, cuDNN, CUTLASS and Tensile name them
@@ -61,12 +63,12 @@ SELECT
     run_id,
     rank,
     device,
+    step,
+    is_median,
     op,
     count(*) AS calls,
     sum(kernels)::BIGINT AS kernels,
     sum(device_ns)::BIGINT AS device_ns,
-    arg_max(kernel, longest_ns) AS kernel,
-    count(*) FILTER (WHERE is_median) AS step_calls,
-    coalesce(sum(device_ns) FILTER (WHERE is_median), 0)::BIGINT AS step_device_ns
+    arg_max(kernel, longest_ns) AS kernel
 FROM calls
-GROUP BY run_id, rank, device, op;
+GROUP BY run_id, rank, device, step, is_median, op;

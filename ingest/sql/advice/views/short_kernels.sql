@@ -1,22 +1,20 @@
 -- Kernels that took less time than the call that launched them, so that the host sets the pace, by
--- name. Those of the measured steps and outside of graphs, as totals.
--- One row: a kernel name on one device of one rank of a run.
+-- name. Those of the measured steps and outside of graphs.
+-- One row: a kernel name in a step of one device of one rank of a run.
 --
--- run_id               the run
--- rank                 rank of the process
--- device               number of the device
--- name                 kernel name as recorded
--- calls                times that it took less than its launch
--- device_ns            time that these took, ns
--- launch_idle_ns       idle time of cause `launch` right before them, ns; in `advice` it counts in
---                      `small_kernels`
--- host_idle_ns         idle time of cause `host` right before them, from the start of the outermost
---                      operator that launched them, without one from the launch, ns; in `advice` it
---                      counts in `host_bound`
--- step_calls           of the calls, those in the median step
--- step_device_ns       time that these took, ns
--- step_launch_idle_ns  idle time of cause `launch` right before these, ns
--- step_host_idle_ns    the same of cause `host`, ns
+-- run_id          the run
+-- rank            rank of the process
+-- device          number of the device
+-- step            step that launched them (`steps.step`)
+-- is_median       whether it is the device's median step; always true where no steps were found
+-- name            kernel name as recorded
+-- calls           times that it took less than its launch
+-- device_ns       time that these took, ns
+-- launch_idle_ns  idle time of cause `launch` right before them, ns; in `advice` it counts in
+--                 `small_kernels`
+-- host_idle_ns    idle time of cause `host` right before them, from the start of the outermost
+--                 operator that launched them, without one from the launch, ns; in `advice` it
+--                 counts in `host_bound`
 WITH
 short_calls AS (
     SELECT *
@@ -29,8 +27,9 @@ calls AS (
         call.run_id,
         call.rank,
         call.device,
-        call.name,
+        call.step,
         call.is_median,
+        call.name,
         call.inside_ns,
         gap.cause,
         call.start_ns - greatest(gap.start_ns, coalesce(op.start_ns, call.launch_ns)) AS idle_ns
@@ -45,16 +44,12 @@ SELECT
     run_id,
     rank,
     device,
+    step,
+    is_median,
     name,
     count(*) AS calls,
     sum(inside_ns)::BIGINT AS device_ns,
     coalesce(sum(idle_ns) FILTER (WHERE cause = 'launch'), 0)::BIGINT AS launch_idle_ns,
-    coalesce(sum(idle_ns) FILTER (WHERE cause = 'host'), 0)::BIGINT AS host_idle_ns,
-    count(*) FILTER (WHERE is_median) AS step_calls,
-    coalesce(sum(inside_ns) FILTER (WHERE is_median), 0)::BIGINT AS step_device_ns,
-    coalesce(sum(idle_ns) FILTER (WHERE is_median AND cause = 'launch'), 0)::BIGINT
-        AS step_launch_idle_ns,
-    coalesce(sum(idle_ns) FILTER (WHERE is_median AND cause = 'host'), 0)::BIGINT
-        AS step_host_idle_ns
+    coalesce(sum(idle_ns) FILTER (WHERE cause = 'host'), 0)::BIGINT AS host_idle_ns
 FROM calls
-GROUP BY run_id, rank, device, name;
+GROUP BY run_id, rank, device, step, is_median, name;

@@ -235,7 +235,7 @@ def test_a_host_alone_has_advice_of_its_own(traces: Traces) -> None:
         (
             "host_bound",
             300_000,
-            "In 0.30 ms of the run no operator ran: the host was in Python, or waited.",
+            "In 0.30 ms of the whole recording no operator ran: the host was in Python, or waited.",
         )
     ]
     device_alone = {"small_kernels", "blocking", "exposed_communication", "exposed_copy"}
@@ -399,6 +399,49 @@ def test_exposed_time_is_what_plain_python_counts(
     assert found.get("exposed_communication", 0) == counts["exposed_communication_ns"]
 
 
+def test_advice_of_some_steps_is_what_plain_python_counts(
+    real: duckdb.DuckDBPyConnection, sampled: Samples
+) -> None:
+    [path] = sampled.files(WORKERS0)
+    [counts] = parts_in_python.counts(metrics_in_python.read(path), "ProfilerStep").values()
+    [parts] = parts_in_python.parts(metrics_in_python.read(path), "ProfilerStep").values()
+    found = {
+        kind: (bound, finding)
+        for kind, bound, finding in real.execute(
+            "SELECT kind, bound_ns, finding FROM "
+            "advice_of_steps((SELECT run_id FROM runs WHERE name = ?), 7, 9)",
+            [WORKERS0],
+        ).fetchall()
+    }
+    steps = (7, 8, 9)  # the median is step 6
+    bound, finding = found["exposed_copy"]
+    assert bound == sum(counts[step]["exposed_copy_ns"] for step in steps)
+    assert "ms of steps 7 to 9; during" in finding
+    idle = sum(parts[step]["idle"] for step in steps)
+    kinds = ("dataloader", "host_bound", "blocking")
+    assert 0.95 * idle < sum(found[kind][0] for kind in kinds) <= idle
+
+
+def test_advice_of_the_median_step_is_the_advice_of_the_run(
+    real: duckdb.DuckDBPyConnection,
+) -> None:
+    columns = "rank, device, kind, bound_ns, idle_ns, wall_ns, finding, cause, kernel, op"
+    medians = real.sql("SELECT run_id, rank, device, step FROM run_metrics").fetchall()
+    for run, rank, device, step in medians:
+        of_device = "rank = ? AND device IS NOT DISTINCT FROM ? ORDER BY kind"
+        of_run = real.execute(
+            f"SELECT {columns} FROM advice_checks WHERE run_id = ? AND {of_device}",
+            [run, rank, device],
+        )
+        expected = of_run.fetchall()
+        assert len(expected) == 8
+        of_steps = real.execute(
+            f"SELECT {columns} FROM advice_of_steps(?, ?, ?) WHERE {of_device}",
+            [run, step, step, rank, device],
+        )
+        assert of_steps.fetchall() == expected
+
+
 @pytest.mark.parametrize("name", [CONTROL, WORKERS0])
 def test_small_kernels_are_what_plain_python_counts(
     name: str, real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
@@ -543,8 +586,8 @@ def test_causes_add_up_to_the_metrics_of_the_median_step(real: duckdb.DuckDBPyCo
             """
             SELECT metrics.run_id FROM run_metrics AS metrics
             LEFT JOIN (
-                SELECT run_id, rank, device, sum(bubbles) AS bubbles
-                FROM measured_causes GROUP BY run_id, rank, device
+                SELECT run_id, rank, device, count(*) AS bubbles
+                FROM measured_bubbles WHERE is_median GROUP BY run_id, rank, device
             ) AS causes USING (run_id, rank, device)
             WHERE metrics.measure = 'device' AND metrics.bubbles <> coalesce(causes.bubbles, 0)
             """
@@ -582,7 +625,8 @@ def test_short_kernels_are_as_many_as_the_figures_say(real: duckdb.DuckDBPyConne
             INNER JOIN run_metrics AS metrics USING (run_id, rank, device)
             LEFT JOIN (
                 SELECT
-                    run_id, rank, device, sum(calls) AS calls, sum(step_calls) AS step_calls
+                    run_id, rank, device, sum(calls) AS calls,
+                    sum(calls) FILTER (WHERE is_median) AS step_calls
                 FROM short_kernels GROUP BY run_id, rank, device
             ) AS found USING (run_id, rank, device)
             WHERE metrics.measure = 'device' AND (

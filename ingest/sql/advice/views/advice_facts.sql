@@ -1,0 +1,131 @@
+-- Part of `advice_checks` and `advice_of_steps`: what the measured steps are looked at for, in sums
+-- of each step.
+-- One row: a kind of advice in a step of a device of a rank, or of its host; of kinds that are
+-- about kernels, operators or places, one for each name.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device; null where the host is measured
+-- step       number of the step (`steps.step`); null for time between steps, and where no steps
+--            were found
+-- is_median  whether it is the device's median step; always true where no steps were found
+-- kind       kind of advice, as in `advice_checks`
+-- name       kernel, copy or operator; for idle time where it was lost: for `blocking` the wait,
+--            else what the host did, with the Python frame where the trace has stacks; for
+--            `recompiled` the reason; null where none is known
+-- calls      of `small_kernels` the kernels, of `float_matmul` the operators
+-- work_ns    time of these; of `recompiled` that of the compilation in the step, ns
+-- idle_ns    idle time that the kind counts, ns
+-- late_ns    idle time before these kernels that `host_bound` counts, ns
+-- named_ns   time by which names are ranked, ns
+SELECT
+    run_id,
+    rank,
+    device,
+    step,
+    is_median,
+    'small_kernels' AS kind,
+    name,
+    calls,
+    device_ns AS work_ns,
+    launch_idle_ns AS idle_ns,
+    host_idle_ns AS late_ns,
+    device_ns + launch_idle_ns AS named_ns
+FROM short_kernels
+UNION ALL
+SELECT
+    run_id,
+    rank,
+    device,
+    step,
+    is_median,
+    'float_matmul' AS kind,
+    op AS name,
+    calls,
+    device_ns AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    device_ns AS named_ns
+FROM float_matmuls
+UNION ALL
+SELECT
+    run_id,
+    rank,
+    device,
+    step,
+    is_median,
+    'exposed_' || class AS kind,
+    name,
+    NULL AS calls,
+    NULL AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    sum(inside_ns)::BIGINT AS named_ns
+FROM measured_kernels
+WHERE class <> 'compute'
+GROUP BY run_id, rank, device, step, is_median, class, name
+UNION ALL
+SELECT
+    parts.run_id,
+    parts.rank,
+    parts.device,
+    parts.step,
+    step.is_median,
+    advice_of_cause(parts.part) AS kind,
+    NULL AS name,
+    NULL AS calls,
+    NULL AS work_ns,
+    parts.ns AS idle_ns,
+    NULL AS late_ns,
+    NULL AS named_ns
+FROM step_parts AS parts
+INNER JOIN step_metrics AS step
+    ON
+        parts.run_id = step.run_id
+        AND parts.source_id = step.source_id
+        AND parts.device IS NOT DISTINCT FROM step.device
+        AND parts.step IS NOT DISTINCT FROM step.step
+WHERE advice_of_cause(parts.part) IS NOT NULL
+UNION ALL
+SELECT
+    run_id,
+    rank,
+    device,
+    step,
+    is_median,
+    advice_of_cause(cause) AS kind,
+    nullif(concat_ws(
+        ' at ',
+        if(cause = 'sync', wait, host_op),
+        if(cause = 'sync', wait_frame, host_frame)
+    ), '') AS name,
+    NULL AS calls,
+    NULL AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    sum(dur_ns)::BIGINT AS named_ns
+FROM measured_bubbles
+WHERE cause IN ('host', 'sync')
+GROUP BY run_id, rank, device, step, is_median, cause, name
+UNION ALL
+SELECT
+    step.run_id,
+    step.rank,
+    step.device,
+    step.step,
+    step.is_median,
+    'recompiled' AS kind,
+    found.reason AS name,
+    NULL AS calls,
+    least(found.start_ns + found.dur_ns, step.start_ns + step.dur_ns)
+    - greatest(found.start_ns, step.start_ns) AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    found.dur_ns AS named_ns
+FROM step_metrics AS step
+INNER JOIN compilations AS found
+    ON
+        step.run_id = found.run_id
+        AND step.rank = found.rank
+        AND found.start_ns < step.start_ns + step.dur_ns
+        AND found.start_ns + found.dur_ns > step.start_ns;

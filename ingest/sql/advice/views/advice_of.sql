@@ -1,0 +1,297 @@
+-- Part of `advice_checks` and `advice_of_steps`: the judgement of some steps of each device:
+-- `advice_of(facts, measured)`, of the names of two relations. `facts` holds rows of `advice_facts`
+-- of these steps alone; `measured` has the columns of `run_metrics` of them as sums, and
+-- `steps_name`, what to call them.
+-- One row: a kind of advice, as in `advice_checks`.
+CREATE MACRO advice_of(facts, measured) AS TABLE
+    WITH
+    kinds (kind, cause) AS (
+        VALUES
+        ('host_bound', 'host'), ('recompiled', 'compile'), ('blocking', 'sync'),
+        ('dataloader', 'dataloader'), ('small_kernels', NULL), ('exposed_communication', NULL),
+        ('exposed_copy', NULL), ('float_matmul', NULL)
+    ),
+
+    names AS (
+        SELECT
+            run_id,
+            given.rank,
+            device,
+            kind,
+            name,
+            sum(calls)::BIGINT AS calls,
+            sum(work_ns)::BIGINT AS work_ns,
+            sum(idle_ns)::BIGINT AS idle_ns,
+            sum(late_ns)::BIGINT AS late_ns,
+            coalesce(sum(named_ns), 0)::BIGINT AS named_ns
+        FROM query_table(facts) AS given
+        GROUP BY run_id, given.rank, device, kind, name
+    ),
+
+    sums AS (
+        SELECT
+            run_id,
+            names.rank,
+            device,
+            kind,
+            sum(calls)::BIGINT AS calls,
+            coalesce(sum(work_ns), 0)::BIGINT AS work_ns,
+            coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
+            coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
+            arg_max(name, (named_ns, name)) AS name,
+            max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns
+        FROM names
+        GROUP BY run_id, names.rank, device, kind
+    ),
+
+    recorded_types AS (
+        SELECT run_id, ops.rank, count(input_types) > 0 AS has_types
+        FROM ops
+        GROUP BY run_id, ops.rank
+    ),
+
+    known AS (
+        SELECT
+            metrics.run_id,
+            metrics.rank,
+            metrics.device,
+            metrics.is_slowest,
+            metrics.wall_ns,
+            metrics.steps_name,
+            metrics.measure = 'host' AS is_host,
+            metrics.launches IS NOT NULL AS has_launches,
+            metrics.kernels,
+            metrics.compilations,
+            metrics.recompiles,
+            greatest(metrics.compile_ns, part.total_ns) AS compile_ns,
+            kinds.kind,
+            kinds.cause,
+            listed.remedy AS cause_remedy,
+            listed.is_of_host,
+            sums.calls,
+            CASE kinds.kind
+                WHEN 'exposed_communication' THEN metrics.communication_ns
+                WHEN 'exposed_copy' THEN metrics.copy_ns
+                WHEN 'small_kernels' THEN sums.work_ns
+                WHEN 'float_matmul' THEN sums.work_ns
+            END AS work_ns,
+            CASE kinds.kind
+                WHEN 'exposed_communication' THEN metrics.exposed_communication_ns
+                WHEN 'exposed_copy' THEN metrics.exposed_copy_ns
+                WHEN 'small_kernels' THEN sums.work_ns
+                -- It still takes the time that it takes at the device's peak.
+                WHEN 'float_matmul'
+                    THEN sums.work_ns - sums.work_ns // half_precision_speedup(runs.device_name)
+                -- Compilation can take time beside the idle time that counts as such. It delays a
+                -- device before its first activity and after its last; in other idle time, other
+                -- advice counts.
+                WHEN 'recompiled'
+                    THEN least(
+                        greatest(sums.work_ns - sums.idle_ns, 0),
+                        if(
+                            metrics.measure = 'host',
+                            metrics.wall_ns - metrics.bubble_ns,
+                            metrics.lead_ns + metrics.tail_ns
+                        )
+                    )
+            END AS saved_ns,
+            coalesce(sums.idle_ns, 0) AS idle_ns,
+            coalesce(sums.late_ns, 0) AS late_ns,
+            sums.name,
+            -- A gap can begin before its step.
+            least(sums.named_ns, sums.idle_ns) AS location_ns,
+            coalesce(recorded_types.has_types, FALSE) AS has_types,
+            runs.device_name,
+            half_precision_speedup(runs.device_name) AS speedup
+        FROM query_table(measured) AS metrics
+        CROSS JOIN kinds
+        INNER JOIN runs ON metrics.run_id = runs.run_id
+        LEFT JOIN parts AS listed ON kinds.cause = listed.part
+        LEFT JOIN sums
+            ON
+                metrics.run_id = sums.run_id
+                AND metrics.rank = sums.rank
+                AND metrics.device IS NOT DISTINCT FROM sums.device
+                AND kinds.kind = sums.kind
+        LEFT JOIN run_parts AS part
+            ON
+                metrics.run_id = part.run_id
+                AND metrics.rank = part.rank
+                AND metrics.device IS NOT DISTINCT FROM part.device
+                AND kinds.cause = part.part
+        LEFT JOIN recorded_types
+            ON metrics.run_id = recorded_types.run_id AND metrics.rank = recorded_types.rank
+    ),
+
+    judged AS (
+        SELECT
+            *,
+            coalesce(saved_ns, 0) + idle_ns AS bound_ns,
+            CASE
+                WHEN kind = 'recompiled' THEN NULL
+                WHEN is_host AND NOT coalesce(is_of_host, FALSE) THEN 'the run has no device'
+                WHEN
+                    (cause IS NOT NULL OR kind = 'small_kernels')
+                    AND NOT is_host AND NOT has_launches
+                    THEN 'the trace does not tell which calls launched the kernels'
+                WHEN kind = 'float_matmul' AND device_name IS NULL
+                    THEN 'the trace does not name the device'
+                WHEN kind = 'float_matmul' AND speedup IS NULL
+                    THEN format('whether {} has tensor cores is not known here', device_name)
+                WHEN kind = 'float_matmul' AND NOT has_types
+                    THEN 'the types of inputs were not recorded (record_shapes=True)'
+            END AS unknown_reason,
+            CASE
+                WHEN kind = 'host_bound' AND is_host
+                    THEN format(
+                        'In {:,.2f} ms of {} no operator ran: the host was in Python, or waited.',
+                        idle_ns / 1e6,
+                        steps_name
+                    )
+                WHEN kind = 'host_bound'
+                    THEN format(
+                        'The device idled {:,.2f} ms of {} as the host launched late',
+                        idle_ns / 1e6,
+                        steps_name
+                    ) || coalesce(format('; {:,.2f} ms of it in {}.', location_ns / 1e6, name), '.')
+                WHEN kind = 'recompiled' AND coalesce(compilations, 0) = 0
+                    THEN format(
+                        'The device idled {:,.2f} ms of {} while the host compiled.',
+                        idle_ns / 1e6,
+                        steps_name
+                    )
+                WHEN kind = 'recompiled'
+                    THEN format(
+                        '{} in the measured steps took {:,.2f} ms in all; {} of them had been '
+                        'compiled before{}',
+                        if(
+                            compilations = 1,
+                            '1 compilation',
+                            format('{:,} compilations', compilations)
+                        ),
+                        compile_ns / 1e6,
+                        if(recompiles = 0, 'none', format('{:,}', recompiles)),
+                        CASE
+                            WHEN name IS NOT NULL THEN ': ' || name
+                            WHEN recompiles > 0 THEN ' (no reason was recorded).'
+                            ELSE '.'
+                        END
+                    )
+                WHEN kind = 'blocking'
+                    THEN format(
+                        'The device idled {:,.2f} ms of {} after the host had waited for it',
+                        idle_ns / 1e6,
+                        steps_name
+                    ) || coalesce(
+                        format('; {:,.2f} ms of it after {}.', location_ns / 1e6, name), '.'
+                    )
+                WHEN kind = 'dataloader'
+                    THEN format(
+                        '{} {:,.2f} ms of {} while {} loaded data.',
+                        if(is_host, 'The host spent', 'The device idled'),
+                        idle_ns / 1e6,
+                        steps_name,
+                        if(is_host, 'it', 'the host')
+                    )
+                WHEN kind = 'small_kernels'
+                    THEN format(
+                        '{:,} of {:,} kernels took less time than the call that launched them: '
+                        '{:,.2f} ms of {}, and {:,.2f} ms idle right before them.',
+                        calls,
+                        kernels,
+                        work_ns / 1e6,
+                        steps_name,
+                        idle_ns / 1e6
+                    ) || if(
+                        late_ns > 0,
+                        format(
+                            ' Another {:,.2f} ms idle before them, as the host launched late, '
+                            'counts in host_bound.',
+                            late_ns / 1e6
+                        ),
+                        ''
+                    )
+                WHEN kind = 'exposed_communication'
+                    THEN format(
+                        'Communication took {:,.2f} ms of {}; during {:,.2f} ms of it nothing was '
+                        'computed. Waiting for other ranks counts as communication.',
+                        work_ns / 1e6,
+                        steps_name,
+                        saved_ns / 1e6
+                    )
+                WHEN kind = 'exposed_copy'
+                    THEN format(
+                        'Copies and sets took {:,.2f} ms of {}; during {:,.2f} ms of it nothing '
+                        'else ran.',
+                        work_ns / 1e6,
+                        steps_name,
+                        saved_ns / 1e6
+                    )
+                WHEN kind = 'float_matmul'
+                    THEN format(
+                        '{:,} matrix multiplications and convolutions had float32 inputs and no '
+                        'kernel named after tensor cores: {:,.2f} ms of {}. In half precision they '
+                        'take {:,.2f} ms or more: its peak rate on {} is {} times as high.',
+                        calls,
+                        work_ns / 1e6,
+                        steps_name,
+                        (work_ns - saved_ns) / 1e6,
+                        device_name,
+                        speedup
+                    )
+            END AS finding,
+            CASE kind
+                WHEN 'small_kernels'
+                    THEN concat(
+                        'Fuse them (torch.compile), record CUDA graphs, or give each more work (a ',
+                        'larger batch).'
+                    )
+                WHEN 'exposed_communication'
+                    THEN concat(
+                        'Start it earlier, beside the computation (buckets, prefetching), send ',
+                        'less, or even out the work of the ranks.'
+                    )
+                WHEN 'exposed_copy'
+                    THEN concat(
+                        'Copy on a stream of its own, from pinned memory, ahead of its use; or ',
+                        'keep the data on the device.'
+                    )
+                WHEN 'float_matmul'
+                    THEN concat(
+                        'Use bfloat16 or half precision (torch.autocast), or, where the device ',
+                        'has it, torch.set_float32_matmul_precision("high"); check the results.'
+                    )
+                ELSE cause_remedy
+            END AS remedy
+        FROM known
+    ),
+
+    told AS (
+        SELECT
+            * REPLACE (
+                if(unknown_reason IS NULL, bound_ns, NULL) AS bound_ns,
+                if(unknown_reason IS NULL, idle_ns, NULL) AS idle_ns
+            )
+        FROM judged
+    )
+
+    SELECT
+        run_id,
+        told.rank,
+        device,
+        is_slowest,
+        kind,
+        bound_ns,
+        idle_ns,
+        kind <> 'float_matmul' AS is_reachable,
+        coalesce(bound_ns >= 0.01 * wall_ns AND bound_ns >= 50_000, FALSE) AS is_advice,
+        wall_ns,
+        100.0 * bound_ns / nullif(wall_ns, 0) AS percent,
+        if(bound_ns > 0, finding, NULL) AS finding,
+        remedy,
+        if(NOT is_host AND (kind <> 'recompiled' OR idle_ns > 0), cause, NULL) AS cause,
+        if(kind IN ('small_kernels', 'exposed_communication', 'exposed_copy'), name, NULL)
+            AS kernel,
+        if(kind = 'float_matmul', name, NULL) AS op,
+        unknown_reason
+    FROM told;

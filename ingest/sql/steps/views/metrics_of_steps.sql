@@ -1,0 +1,106 @@
+-- The metrics of the time from one step to another: `metrics_of_steps(run, from_step, to_step)`.
+-- Both steps are included. Without a bound, the range is open on that side; without both, it covers
+-- the whole measured time.
+-- One row: a device of a rank; of a run without a device, a rank, whose host is measured.
+--
+-- rank                      rank of the process
+-- device                    number of the device; null where the host is measured
+-- measure                   device, or host in a run without device activities
+-- is_slowest                whether this device has the longest median step of the run
+-- steps                     number of these steps
+-- steps_name                what to call them: `the median step`, `step 3`, `steps 3 to 7`, `all
+--                           steps`, `the whole recording`
+-- is_median                 whether it is the device's median step, or a run without steps
+-- wall_ns                   wall time of these steps: the sum of its parts, ns
+-- lead_ns                   of that, time before the run's first activity, ns
+-- tail_ns                   time after its last, ns
+-- span_ns                   the rest of the wall time, ns
+-- busy_ns                   union of the activities over all streams or threads, ns
+-- bubble_ns                 span less busy, ns
+-- communication_ns          sum of the durations of communication kernels, ns; null for a host
+-- copy_ns                   sum of those of copies and sets, ns; null for a host
+-- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
+-- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
+-- bubbles                   gaps
+-- activities                kernels, copies and sets, or operators of a host
+-- kernels                   of those, kernels; null for a host
+-- launches                  calls that launched these; null where no launch was recorded
+-- peak_bytes                the most memory in use in one of the steps, bytes; of all steps in the
+--                           whole recording; null where not recorded
+-- compilations              compilations that ran in the measured steps of the run; null where
+--                           unknown
+-- recompiles                of those, recompilations
+-- compile_ns                time that they took, ns
+CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
+    WITH
+    sums AS (
+        SELECT
+            step.run_id,
+            step.rank,
+            step.device,
+            count(*) FILTER (WHERE step.start_ns IS NOT NULL) AS steps,
+            min(step.step) AS first_step,
+            max(step.step) AS last_step,
+            bool_and(step.is_median) AS is_median,
+            sum(step.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
+            sum(step.exposed_copy_ns)::BIGINT AS exposed_copy_ns,
+            sum(step.bubbles)::BIGINT AS bubbles,
+            sum(step.activities)::BIGINT AS activities,
+            sum(step.kernels)::BIGINT AS kernels,
+            sum(step.launches)::BIGINT AS launches,
+            max(step.peak_bytes) AS peak_bytes
+        FROM step_metrics AS step
+        WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)
+        GROUP BY step.run_id, step.rank, step.device
+    ),
+
+    times AS (
+        SELECT
+            found.rank,
+            found.device,
+            sum(found.ns)::BIGINT AS wall_ns,
+            sum(found.ns) FILTER (WHERE found.part = 'lead')::BIGINT AS lead_ns,
+            sum(found.ns) FILTER (WHERE found.part = 'tail')::BIGINT AS tail_ns,
+            sum(found.ns) FILTER (WHERE found.is_idle IS NOT NULL)::BIGINT AS span_ns,
+            sum(found.ns) FILTER (WHERE NOT found.is_idle)::BIGINT AS busy_ns,
+            sum(found.ns) FILTER (WHERE found.is_idle)::BIGINT AS bubble_ns,
+            sum(found.ns) FILTER (WHERE found.part = 'communication')::BIGINT AS communication_ns,
+            sum(found.ns) FILTER (WHERE found.part = 'copy')::BIGINT AS copy_ns
+        FROM step_parts AS found
+        WHERE found.run_id = run AND in_steps(found.step, from_step, to_step)
+        GROUP BY found.rank, found.device
+    )
+
+    SELECT
+        sums.rank,
+        sums.device,
+        metrics.measure,
+        metrics.is_slowest,
+        sums.steps,
+        CASE
+            WHEN metrics.steps_from = 'run' THEN 'the whole recording'
+            WHEN coalesce(from_step, to_step) IS NULL THEN 'all steps'
+            WHEN sums.is_median THEN 'the median step'
+            WHEN sums.first_step = sums.last_step THEN format('step {}', sums.first_step)
+            ELSE format('steps {} to {}', sums.first_step, sums.last_step)
+        END AS steps_name,
+        sums.is_median,
+        times.* EXCLUDE (rank, device),
+        sums.exposed_communication_ns,
+        sums.exposed_copy_ns,
+        sums.bubbles,
+        sums.activities,
+        sums.kernels,
+        sums.launches,
+        if(coalesce(from_step, to_step) IS NULL, metrics.peak_bytes, sums.peak_bytes) AS peak_bytes,
+        metrics.compilations,
+        metrics.recompiles,
+        metrics.compile_ns
+    FROM sums
+    INNER JOIN times
+        ON sums.rank = times.rank AND sums.device IS NOT DISTINCT FROM times.device
+    INNER JOIN run_metrics AS metrics
+        ON
+            sums.run_id = metrics.run_id
+            AND sums.rank = metrics.rank
+            AND sums.device IS NOT DISTINCT FROM metrics.device;

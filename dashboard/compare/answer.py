@@ -5,7 +5,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.compare import medians
-from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.query import select
 from dashboard.widgets import colours, formatting, median_step
 
@@ -74,8 +74,7 @@ def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | 
         of = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in of}
         how_sure = f" ({medians.how_sure(pair.groups, wall)})"
     how_sure = "" if unlike or ratio(base, other) == NO_DIFFERENCE else how_sure
-    of_steps = {median_step.name(steps_from) for steps_from in sides["steps_from"]}
-    each = " in its median step" if of_steps == {median_step.name("ProfilerStep")} else ""
+    each = "" if sides["step"].isna().any() else f" in its {pair.step_name}"
     said = (
         f"{names[OTHER]} takes **{formatting.duration(other)}**{each}{of[OTHER]} where "
         f"{names[BASE]} takes **{formatting.duration(base)}**{of[BASE]}: "
@@ -141,7 +140,10 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
         ).itertuples()
         on_device = f" device {device}" if place["measure"] == "device" else ""
         where = f"rank {rank}{on_device}"
-        said.append(f"**{formatting.literal(run)}**, {where}: {median_step.described(row)}")
+        named = median_step.described(row)
+        if pair.nth_step:
+            named = f"step {int(place['step'])}, measured step {pair.nth_step} of {row.steps}"
+        said.append(f"**{formatting.literal(run)}**, {where}: {named}")
     of = "" if pair.groups is None else "Medians of the runs' median steps. The median runs: "
     st.caption(of + "; ".join(said) + ".")
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.compare import op_rows
-from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.query import select
 from dashboard.widgets import formatting, menu, tables
 

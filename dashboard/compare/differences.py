@@ -5,7 +5,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.compare import sections
-from dashboard.compare.picker import Pair
+from dashboard.compare.pair import Pair
 from dashboard.query import Query, Value, select
 from dashboard.widgets import formatting, menu, tables
 

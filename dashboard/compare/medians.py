@@ -7,7 +7,7 @@ import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.query import Query, select
 from dashboard.widgets import formatting, tables
 
@@ -57,13 +57,11 @@ def _of_two_runs(pair: Pair) -> pd.DataFrame:
 
 
 def _pair_query(pair: Pair) -> Query:
-    return select(
-        "metric, unit, base, other, change, percent, is_part, ordinal, base_rank, other_rank, "
-        "base_device, other_device",
-        "run_diff",
-        arguments=pair.arguments,
-        order_by="ordinal",
-    )
+    columns = "metric, unit, base, other, change, percent, is_part, ordinal"
+    macro, arguments = "run_diff", pair.of_rank
+    if pair.nth_step:
+        macro, arguments = "step_diff", [pair.base, pair.other, pair.nth_step, pair.rank]
+    return select(columns, macro, arguments=arguments, order_by="ordinal")
 
 
 def rank_test(groups: ingest.Comparison, p: float | None) -> str:

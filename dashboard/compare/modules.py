@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.compare import op_rows
 from dashboard.compare.op_rows import Filter, Overview
-from dashboard.compare.picker import Pair
+from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting, menu, tables
 
 KEY = "module"

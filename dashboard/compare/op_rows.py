@@ -6,7 +6,7 @@ import pandas as pd
 
 import ingest
 from dashboard import data
-from dashboard.compare.picker import Pair
+from dashboard.compare.pair import Pair
 from dashboard.query import Query, Value, select
 
 COLUMNS = (
@@ -48,7 +48,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Sums:
-    """Rows and their times in the median step, ns."""
+    """Rows and their times, ns."""
 
     rows: int
     base_ns: float

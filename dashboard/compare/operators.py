@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.compare import bars, detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
-from dashboard.compare.picker import Pair
+from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting, menu, run_picker, tables
 
 MOST_ROWS = 500
@@ -18,10 +18,7 @@ HELP = (
 )
 LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
 SEARCH_PIXELS, LEAST_PIXELS = 330, 190
-LEAST_HELP = (
-    "In percent of the first run's wall time in the median step. The modules still add up all "
-    "changes."
-)
+LEAST_HELP = "In percent of the first run's wall time. The modules still add up all changes."
 HEADINGS = {
     "base_ns": "from",
     "other_ns": "to",

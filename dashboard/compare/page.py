@@ -14,6 +14,7 @@ from dashboard.compare import (
     timeline,
     waterfall,
 )
+from dashboard.compare.pair import BASE
 from dashboard.widgets import incomplete_runs, recompiled
 from dashboard.widgets.view import View
 
@@ -35,6 +36,6 @@ def page(view: View) -> None:
     waterfall.show(pair, metrics)
     medians.introduce(pair)
     differences.show(pair)
-    operators.show(pair, float(metrics.loc["wall", picker.BASE]))
+    operators.show(pair, float(metrics.loc["wall", BASE]))
     timeline.show(pair)
     compilations.show(pair)

@@ -1,64 +1,22 @@
 """Which two runs or groups page Compare is about: picked there, in the sidebar, or by address."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.compare import default_pair, run_groups
-from dashboard.query import Scalar, select
+from dashboard.compare import default_pair, run_groups, steps
+from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.query import select
 from dashboard.widgets import formatting
 from dashboard.widgets.view import View
 
-BASE, OTHER, RANK = "base", "other", "rank"
+RANK = "rank"
 DEFAULT = "default_pair"  # the one shown until someone chooses, and the runs picked then
 SWAP = "swap"
 SLOWEST = "slowest rank of each"
 RUN_PIXELS = 340
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two runs, and the rank to look at; None for the slowest of each.
-
-    Of groups of runs, each side's run with the median wall time, the comparison of all of them, and
-    what the sides are called.
-    """
-
-    base: str
-    other: str
-    rank: int | None
-    groups: ingest.Comparison | None = None
-    words: tuple[str, str] | None = None
-
-    @property
-    def arguments(self) -> list[Scalar]:
-        """Of the macros that compare two runs."""
-        return [self.base, self.other, self.rank]
-
-    @property
-    def runs(self) -> dict[str, str]:
-        """The run of each side."""
-        return {BASE: self.base, OTHER: self.other}
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What each side is called: its run, or its group."""
-        return self.runs if self.words is None else dict(zip(self.runs, self.words, strict=True))
-
-    @property
-    def all_runs(self) -> list[str]:
-        """The runs of both sides."""
-        if self.groups is None:
-            return [self.base, self.other]
-        return [*self.groups.base.runs, *self.groups.other.runs]
-
-    @property
-    def key(self) -> str:
-        """For widgets whose state belongs to these two runs."""
-        return f"{self.base}-{self.other}-{self.rank}"
 
 
 def pick(view: View) -> Pair | None:
@@ -86,7 +44,7 @@ def pick(view: View) -> Pair | None:
             disabled=base is None and st.session_state.get(OTHER) is None,
         )
         other = _picker("To", OTHER, choices)
-        rank = st.container(width="content")
+        others_of_bar = st.container(horizontal=True, width="content")
     if reason:
         st.caption(reason)
     if base is None or other is None:
@@ -100,23 +58,20 @@ def pick(view: View) -> Pair | None:
     bases, others = data.runs_of(base), data.runs_of(other)
     if not run_groups.are_apart(bases, others):
         return None
-    with rank:
-        chosen = _rank(bases, others)
-    return _pair({BASE: base, OTHER: other}, bases, others, chosen)
-
-
-def _pair(
-    words: dict[str, str], bases: list[str], others: list[str], rank: int | None
-) -> Pair | None:
-    """Two runs, or each group's median run with the comparison of the groups."""
-    said = [
-        run_groups.describe(side, runs)
-        for side, runs in zip(words.values(), (bases, others), strict=True)
-    ]
+    said = [run_groups.describe(base, bases), run_groups.describe(other, others)]
     if any(said):
         st.caption(" · ".join(filter(None, said)))
-    if len(bases) == len(others) == 1:
-        return Pair(bases[0], others[0], rank)
+    with others_of_bar:
+        rank = _rank(bases, others)
+        if len(bases) == len(others) == 1:
+            return steps.of_pair(Pair(bases[0], others[0], rank))
+    return _groups({BASE: base, OTHER: other}, bases, others, rank)
+
+
+def _groups(
+    words: dict[str, str], bases: list[str], others: list[str], rank: int | None
+) -> Pair | None:
+    """Each group's median run, with the comparison of the groups."""
     try:
         comparison = data.compared(bases, others, rank, (words[BASE], words[OTHER]))
     except ingest.IngestError as error:
@@ -126,8 +81,8 @@ def _pair(
         comparison.base.run,
         comparison.other.run,
         rank,
-        comparison,
-        (words[BASE], words[OTHER]),
+        groups=comparison,
+        words=(words[BASE], words[OTHER]),
     )
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 import ingest
 from dashboard import data
-from dashboard.compare.picker import OTHER, Pair
+from dashboard.compare.pair import OTHER, Pair
 from dashboard.query import Query, select
 from dashboard.widgets import formatting, menu, tables
 

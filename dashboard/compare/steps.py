@@ -1,18 +1,17 @@
 """One step of each of two runs, and what ran in it: the times of both count from its start."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.compare.pair import Pair
 from dashboard.query import Query, Scalar, call, select
 from dashboard.widgets import formatting
 
-MEDIAN = "the median of each"
 MOST_CHOICES = 200
 BINS = 240
 MOST_WORK_ITEMS = 1_000
@@ -53,34 +52,36 @@ class Step:
         return select(columns, "work_item_timeline", where, **more)
 
 
-def pick(pair: Pair) -> dict[str, Step]:
-    """The step of each side: of median length, or the one of a number."""
-    query = select("*", "compared_steps", arguments=pair.arguments, order_by="side, ordinal")
-    frame = data.rows(query)
+def of_pair(pair: Pair) -> Pair:
+    """The pair with the step that is chosen; asks only where both runs have several."""
+    most = _found(pair).groupby("side")["ordinal"].max()
+    if len(most) < 2 or most.min() < 2:
+        return pair
+    numbers = range(1, min(int(most.min()), MOST_CHOICES) + 1)
+    choices = {"median step of each": None} | {f"step {nth} of each": nth for nth in numbers}
+    chosen = st.selectbox(
+        "Step",
+        list(choices),
+        key="steps",
+        bind="query-params",
+        width=190,
+        label_visibility="collapsed",
+    )
+    return replace(pair, nth_step=choices[str(chosen)])
+
+
+def compared(pair: Pair) -> dict[str, Step]:
+    """The step of each side."""
+    frame = _found(pair)
     most = frame.groupby("side")["ordinal"].max()
-    choice = MEDIAN
-    if len(most) == 2 and most.min() > 1:
-        numbers = [str(number) for number in range(1, min(int(most.min()), MOST_CHOICES) + 1)]
-        choice = str(
-            st.selectbox(
-                "Step",
-                [MEDIAN, *numbers],
-                key="steps",
-                bind="query-params",
-                width=220,
-                help="Of median length, or the first, second, … that was measured.",
-            )
-        )
-    steps = {}
-    for side in (BASE, OTHER):
-        rows = frame[frame["side"] == side]
-        if choice == MEDIAN or most.min() < int(choice):
-            rows = rows[rows["is_median"]]
-        else:
-            rows = rows[rows["ordinal"] == int(choice)]
-        for row in rows.itertuples():
-            steps[side] = _step(row, int(most[side]))
-    return steps
+    is_shown = frame["ordinal"] == pair.nth_step if pair.nth_step else frame["is_median"]
+    return {row.side: _step(row, int(most[row.side])) for row in frame[is_shown].itertuples()}
+
+
+def _found(pair: Pair) -> pd.DataFrame:
+    return data.rows(
+        select("*", "compared_steps", arguments=pair.of_rank, order_by="side, ordinal")
+    )
 
 
 def _step(row: Any, steps: int) -> Step:

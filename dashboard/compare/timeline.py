@@ -5,8 +5,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.compare import detail, lanes, sections
-from dashboard.compare.picker import BASE, OTHER, Pair
-from dashboard.compare.steps import MOST_WORK_ITEMS, Step, pick
+from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.compare.steps import MOST_WORK_ITEMS, Step, compared
 from dashboard.widgets import charts, formatting, menu, timeline, zoom
 
 COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
@@ -16,7 +16,7 @@ COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id
 def show(pair: Pair) -> None:
     """The first run's above, the second's below; brushing either zooms both."""
     st.subheader("One step of each, on one time axis", anchor=sections.TIMELINE)
-    steps = pick(pair)
+    steps = compared(pair)
     if len(steps) < 2:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
         return

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.compare import medians, sections
-from dashboard.compare.picker import BASE, OTHER, Pair
+from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.widgets import charts, colours, formatting, menu, tables
 
 WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
@@ -29,7 +29,7 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
     if len(bars) == 2:
         st.caption("No part of the wall time changed.")
     else:
-        _draw(bars, pair.names if are_given else pair.runs)
+        _draw(bars, pair.names if are_given else pair.runs, pair.step_name)
         st.caption(
             "Each bar begins where the one above it ends; together they are the change of the "
             f"wall time, {formatting.change(wall['change'])}. Parts that did not change are left "
@@ -58,7 +58,7 @@ def steps(metrics: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
+def _draw(bars: pd.DataFrame, sides: dict[str, str], name: str) -> None:
     factor, unit = charts.duration_axis(bars[["since", "until"]].to_numpy().max())
     last = len(bars) - 1
     parts = [colours.part_of(metric) for metric in bars["metric"]]
@@ -96,7 +96,7 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str]) -> None:
     base = alt.Chart(data).encode(y=names)
     shown = charts.tooltips(("what:N", "part"), ("text:N", "change"), "from:N", "to:N")
     boxes = base.mark_bar(height={"band": 0.72}).encode(
-        x=alt.X("left:Q", title=f"median step ({unit})", scale=scale, axis=alt.Axis(tickCount=12)),
+        x=alt.X("left:Q", title=f"{name} ({unit})", scale=scale, axis=alt.Axis(tickCount=12)),
         x2=alt.X2("right:Q"),
         color=alt.Color("colour:N", scale=None),
         tooltip=shown,

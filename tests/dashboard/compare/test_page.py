@@ -12,7 +12,7 @@ import pytest
 import ingest
 from dashboard.compare import answer, op_rows
 from dashboard.compare.op_rows import Filter
-from dashboard.compare.picker import Pair
+from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.dashboard.elements import add_whole, charts, event, table_with, tables, texts
@@ -229,12 +229,23 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
             [step.run_id, step.start_ns, step.work_end_ns],
         )
         assert len(lane) == len(inside)
-    first = [data for data in charts(page(EAGER, COMPILED, steps="1")) if "lane" in data]
+    first_steps = page(EAGER, COMPILED, steps="step 1 of each")
+    first = [data for data in charts(first_steps) if "lane" in data]
     assert len(first[0]) != len(lanes[0]) or not first[0].equals(lanes[0])
     # On other pages, and in old links, `step` is another thing.
     for old in ("1", "median step"):
         same = [data for data in charts(page(EAGER, COMPILED, step=old)) if "lane" in data]
         assert same[0].equals(lanes[0])
+
+
+def test_all_of_the_page_is_about_the_step_that_is_picked(page, asked, compared_run):
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    metrics = asked("SELECT * FROM step_diff($1, $2, 1)", runs).set_index("metric")
+    shown = page(EAGER, COMPILED, steps="step 1 of each")
+    (wall,) = (metric for metric in shown.metric if metric.label == "Wall time")
+    base, other = (formatting.duration(metrics.loc["wall", side]) for side in ("base", "other"))
+    assert wall.value == f"{base} → {other}"
+    assert "in its measured step 1 where" in texts(shown)
 
 
 def test_compilations_tell_their_reasons(page):

@@ -1,6 +1,6 @@
--- Which work of one run stands against which of another: `alignment(base, other, rank := NULL)`.
--- Work items are aligned by where they come from; every work item of both sides is in exactly one
--- group.
+-- Which work of one run stands against which of another: `alignment(base, other, rank := NULL,
+-- nth_step := NULL)`. Work items are aligned by where they come from; every work item of both sides
+-- is in exactly one group.
 -- One row: a work item of `compared_work_items`.
 --
 -- side          base or other
@@ -12,13 +12,13 @@
 --               function or of the operators of a name. kernel: the same kernel, by itself or in a
 --               graph. fusion: the fused kernel's name names the operator. name: the same name, no
 --               more. none: there is nothing on the other side
-CREATE MACRO alignment(base, other, rank := NULL) AS TABLE
+CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     compared AS MATERIALIZED (
         SELECT
             *,
             regexp_matches(name, '^(\(graph\) )?(triton|cpp)_.*fused_') AS is_fused
-        FROM compared_work_items(base, other, rank := rank)
+        FROM compared_work_items(base, other, rank := rank, nth_step := nth_step)
     ),
 
     -- The side whose kernels do the work of several operators of the other: the compiled one. If

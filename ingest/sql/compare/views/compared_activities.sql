@@ -1,5 +1,5 @@
 -- Part of `kernel_diff` and `compared_work_items`: the device activities of two runs that are
--- compared: `compared_activities(base, other, rank := NULL)`.
+-- compared: `compared_activities(base, other, rank := NULL, nth_step := NULL)`.
 -- One row: an activity that the step of a side launched; none where the host is compared.
 --
 -- side         base or other
@@ -13,7 +13,7 @@
 -- launch_id    call that launched it (`events.event_id`)
 -- top_op_id    outermost operator around that (`ops.event_id`)
 -- is_in_graph  whether a graph launch outside any operator owns it
-CREATE MACRO compared_activities(base, other, rank := NULL) AS TABLE
+CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         measured.side,
         measured.run_id,
@@ -27,7 +27,7 @@ CREATE MACRO compared_activities(base, other, rank := NULL) AS TABLE
         kernel.launch_id,
         kernel.top_op_id,
         kernel.top_op_id IS NULL AND coalesce(kernel.is_graph_launch, FALSE) AS is_in_graph
-    FROM compared_windows(base, other, rank := rank) AS measured
+    FROM compared_windows(base, other, rank := rank, nth_step := nth_step) AS measured
     INNER JOIN kernels AS kernel
         ON
             measured.run_id = kernel.run_id

@@ -1,7 +1,7 @@
 -- Part of `compared_work_items` and `kernel_diff`: the host's work in two runs that are compared:
--- `compared_host_work(base, other, rank := NULL)`. Time in an inner step belongs to the inner step,
--- as in `step_parts`. A call of a compiled graph counts only while no operator runs on any thread;
--- where calls overlap, the time belongs to the one that began first.
+-- `compared_host_work(base, other, rank := NULL, nth_step := NULL)`. Time in an inner step belongs
+-- to the inner step, as in `step_parts`. A call of a compiled graph counts only while no operator
+-- runs on any thread; where calls overlap, the time belongs to the one that began first.
 -- One row: an outermost operator, or a call of a compiled graph, in the step or recording of a
 -- side; none where a device is compared.
 --
@@ -12,7 +12,7 @@
 --           call
 -- start_ns  Unix time at which it began, ns
 -- ns        its time within the step, ns
-CREATE MACRO compared_host_work(base, other, rank := NULL) AS TABLE
+CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     windows AS (
         SELECT
@@ -24,7 +24,7 @@ CREATE MACRO compared_host_work(base, other, rank := NULL) AS TABLE
             least(measured.end_ns, own.start_ns + own.dur_ns) AS end_ns,
             own.start_ns AS step_start_ns,
             own.dur_ns AS step_dur_ns
-        FROM compared_windows(base, other, rank := rank) AS measured
+        FROM compared_windows(base, other, rank := rank, nth_step := nth_step) AS measured
         LEFT JOIN steps AS own
             ON
                 measured.run_id = own.run_id

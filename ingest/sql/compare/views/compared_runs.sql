@@ -1,7 +1,8 @@
--- What of two runs is compared: `compared_runs(base, other, rank := NULL)`. Of each run the device
--- whose median step is the longest counts; with a rank, that of the rank.
--- One row: a side of the comparison; none where a run is unknown, has no
--- metrics or lacks the rank.
+-- What of two runs is compared: `compared_runs(base, other, rank := NULL, nth_step := NULL)`. Of
+-- each run the device whose median step is the longest counts; with a rank, that of the rank. Its
+-- median step counts; with `nth_step`, its first, second, … measured one.
+-- One row: a side of the comparison; none where a run is unknown, has no metrics, or lacks the rank
+-- or the step.
 --
 -- side        base or other
 -- run_id      the run
@@ -12,9 +13,24 @@
 -- steps       number of steps
 -- steps_from  how the steps were found, as in `steps`; run for a whole recording
 -- source_id   input file of the step that counts; null for a whole recording
--- step        the step that counts: the median step (`steps.step`); null for a whole recording
-CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
+-- step        the step that counts (`steps.step`); null for a whole recording
+CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
+    numbered AS (
+        SELECT
+            found.run_id,
+            found.rank,
+            found.device,
+            found.source_id,
+            found.step,
+            row_number() OVER (
+                PARTITION BY found.run_id, found.rank, found.device
+                ORDER BY found.start_ns, found.source_id
+            ) AS nth
+        FROM step_metrics AS found
+        WHERE found.run_id IN (base, other) AND found.start_ns IS NOT NULL
+    ),
+
     chosen AS (
         SELECT
             CASE WHEN sides.ordinal = 1 THEN 'base' ELSE 'other' END AS side,
@@ -27,16 +43,23 @@ CREATE MACRO compared_runs(base, other, rank := NULL) AS TABLE
     )
 
     SELECT
-        side,
-        run_id,
+        chosen.side,
+        chosen.run_id,
         chosen.rank,
-        device,
+        chosen.device,
         CASE
-            WHEN bool_and(measure = 'device') OVER () THEN 'device' ELSE 'host'
+            WHEN bool_and(chosen.measure = 'device') OVER () THEN 'device' ELSE 'host'
         END AS measure,
-        steps,
-        steps_from,
-        source_id,
-        step
+        chosen.steps,
+        chosen.steps_from,
+        if(nth_step IS NULL, chosen.source_id, numbered.source_id) AS source_id,
+        if(nth_step IS NULL, chosen.step, numbered.step) AS step
     FROM chosen
-    QUALIFY bool_or(side = 'base') OVER () AND bool_or(side = 'other') OVER ();
+    LEFT JOIN numbered
+        ON
+            chosen.run_id = numbered.run_id
+            AND chosen.rank = numbered.rank
+            AND chosen.device IS NOT DISTINCT FROM numbered.device
+            AND numbered.nth = nth_step
+    WHERE nth_step IS NULL OR numbered.nth IS NOT NULL
+    QUALIFY bool_or(chosen.side = 'base') OVER () AND bool_or(chosen.side = 'other') OVER ();

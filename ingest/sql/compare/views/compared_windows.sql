@@ -1,5 +1,5 @@
 -- Part of `compared_activities` and `compared_host_work`: when the work of two runs counts:
--- `compared_windows(base, other, rank := NULL)`.
+-- `compared_windows(base, other, rank := NULL, nth_step := NULL)`.
 -- One row: an input file of a side of `compared_runs`.
 --
 -- side       base or other
@@ -10,7 +10,7 @@
 -- step       the step whose work counts (`steps.step`); null for a whole recording
 -- start_ns   Unix time from which work counts, ns
 -- end_ns     Unix time up to which it counts, ns
-CREATE MACRO compared_windows(base, other, rank := NULL) AS TABLE
+CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         sides.side,
         sides.run_id,
@@ -22,7 +22,7 @@ CREATE MACRO compared_windows(base, other, rank := NULL) AS TABLE
         if(sides.measure = measured.measure, measured.start_ns, measured.wall_start_ns)
             AS start_ns,
         if(sides.measure = measured.measure, measured.end_ns, measured.wall_end_ns) AS end_ns
-    FROM compared_runs(base, other, rank := rank) AS sides
+    FROM compared_runs(base, other, rank := rank, nth_step := nth_step) AS sides
     INNER JOIN measured_windows AS measured
         ON
             sides.run_id = measured.run_id

@@ -1,7 +1,7 @@
--- The work of two runs, divided into the items in which it is compared:
--- `compared_work_items(base, other, rank := NULL)`. Of each run its median step counts, or
--- without steps the whole recording: the times add up to what the device, or the host's operators,
--- took in it.
+-- The work of two runs, divided into the items in which it is compared: `compared_work_items(base,
+-- other, rank := NULL, nth_step := NULL)`. Of each run its median step counts, or the one that
+-- `nth_step` names; without steps the whole recording: the times add up to what the device, or the
+-- host's operators, took in it.
 -- One row: an outermost operator that did work on one side, or a device activity that belongs to
 -- no operator.
 --
@@ -31,7 +31,7 @@
 -- compile_id     compilation of the graph (`compilations.compile_id`)
 -- graph_index    number of the graph in it
 -- ordinal        the kernel call (`compiled_kernels.ordinal`)
-CREATE MACRO compared_work_items(base, other, rank := NULL) AS TABLE
+CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     activities AS MATERIALIZED (
         SELECT
@@ -40,7 +40,7 @@ CREATE MACRO compared_work_items(base, other, rank := NULL) AS TABLE
                 PARTITION BY side, is_in_graph, if(is_in_graph, launch_id, event_id)
                 ORDER BY NOT is_kernel, start_ns, event_id
             ) = 1 AS counts_launch
-        FROM compared_activities(base, other, rank := rank)
+        FROM compared_activities(base, other, rank := rank, nth_step := nth_step)
     ),
 
     on_device AS (
@@ -69,7 +69,7 @@ CREATE MACRO compared_work_items(base, other, rank := NULL) AS TABLE
         SELECT * FROM on_device
         UNION ALL BY NAME
         SELECT side, run_id, event_id AS work_item_id, name, start_ns, ns
-        FROM compared_host_work(base, other, rank := rank)
+        FROM compared_host_work(base, other, rank := rank, nth_step := nth_step)
     ),
 
     calls AS (

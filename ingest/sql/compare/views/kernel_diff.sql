@@ -1,6 +1,7 @@
--- Two runs kernel by kernel: `kernel_diff(base, other, rank := NULL)`. Of each run its median step
--- counts, or without steps the whole recording; the rows add up to the work in both. Where the host
--- is compared, its outermost operators take the place of kernels.
+-- Two runs kernel by kernel: `kernel_diff(base, other, rank := NULL, nth_step := NULL)`. Of each
+-- run its median step counts, or the one that `nth_step` names; without steps the whole recording;
+-- the rows add up to the work in both. Where the host is compared, its outermost operators take the
+-- place of kernels.
 -- One row: a name of a kernel, copy or set.
 --
 -- name         the name
@@ -11,14 +12,14 @@
 -- other_ns     in the second
 -- change_ns    second less first
 -- percent      change, of the first; null where that is 0
-CREATE MACRO kernel_diff(base, other, rank := NULL) AS TABLE
+CREATE MACRO kernel_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     work AS (
         SELECT side, name, class, ns
-        FROM compared_activities(base, other, rank := rank)
+        FROM compared_activities(base, other, rank := rank, nth_step := nth_step)
         UNION ALL
         SELECT side, name, NULL AS class, ns
-        FROM compared_host_work(base, other, rank := rank)
+        FROM compared_host_work(base, other, rank := rank, nth_step := nth_step)
     ),
 
     sums AS (

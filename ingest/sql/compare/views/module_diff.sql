@@ -1,6 +1,6 @@
--- Two runs by nn.Module: `module_diff(base, other, rank := NULL)`. Of each run its median step
--- counts, or without steps the whole recording. The rows add up to the work in both; the `whole`
--- columns hold that of the modules inside as well.
+-- Two runs by nn.Module: `module_diff(base, other, rank := NULL, nth_step := NULL)`. Of each run
+-- its median step counts, or the one that `nth_step` names; without steps the whole recording. The
+-- rows add up to the work in both; the `whole` columns hold that of the modules inside as well.
 -- One row: a module, by the classes of the modules around it.
 --
 -- module             path of modules, outermost first, without their numbers; empty for what is in
@@ -17,7 +17,7 @@
 -- whole_other_calls  in the second
 -- whole_base_ns      time of these in the first run, ns
 -- whole_other_ns     in the second
-CREATE MACRO module_diff(base, other, rank := NULL) AS TABLE
+CREATE MACRO module_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     own AS (
         SELECT
@@ -26,7 +26,7 @@ CREATE MACRO module_diff(base, other, rank := NULL) AS TABLE
             sum(other_calls)::BIGINT AS other_calls,
             sum(base_ns)::BIGINT AS base_ns,
             sum(other_ns)::BIGINT AS other_ns
-        FROM op_diff(base, other, rank := rank)
+        FROM op_diff(base, other, rank := rank, nth_step := nth_step)
         GROUP BY coalesce(module, '')
     ),
 

@@ -1,6 +1,6 @@
--- What the operators of two runs took, aligned by where they come from:
--- `op_diff(base, other, rank := NULL)`. Of each run its median step counts, or without steps the
--- whole recording. The rows add up to the work in both.
+-- What the operators of two runs took, aligned by where they come from: `op_diff(base, other, rank
+-- := NULL, nth_step := NULL)`. Of each run its median step counts, or the one that `nth_step`
+-- names; without steps the whole recording. The rows add up to the work in both.
 -- One row: operators or kernels of one run that stand against those of the other, or against
 -- nothing.
 -- Start here: Which operators and kernels became faster or slower?
@@ -34,7 +34,7 @@
 -- percent         change, of the first; null where that is 0
 -- row_id          names the row among those of these two runs
 -- group_ids       groups of `alignment` whose work items are in it
-CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
+CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     kinds AS MATERIALIZED (
         SELECT
@@ -53,8 +53,8 @@ CREATE MACRO op_diff(base, other, rank := NULL) AS TABLE
             sum(work_items.ns)::BIGINT AS ns,
             sum(work_items.kernels)::BIGINT AS kernels,
             sum(work_items.launches)::BIGINT AS launches
-        FROM compared_work_items(base, other, rank := rank) AS work_items
-        INNER JOIN alignment(base, other, rank := rank) AS aligned
+        FROM compared_work_items(base, other, rank := rank, nth_step := nth_step) AS work_items
+        INNER JOIN alignment(base, other, rank := rank, nth_step := nth_step) AS aligned
             ON work_items.side = aligned.side AND work_items.work_item_id = aligned.work_item_id
         GROUP BY
             aligned.group_id,

@@ -1,0 +1,122 @@
+-- One step of each of two runs side by side: `step_diff(base, other, nth_step, rank := NULL)`, the
+-- first, second, … measured step of each. Of each run the device with the longest wall time counts;
+-- with a rank, that of the rank.
+-- One row: a metric of `step_metrics` or a part of `step_parts`; those with `is_part` add up to
+-- metric `wall`. No rows where a run is unknown or lacks the step.
+--
+-- metric   name of the metric, without its unit, as in `run_diff`
+-- unit     ns, bytes or count
+-- base     in the first run; an overlap is negative, which makes it a part; null where not known
+-- other    in the second
+-- change   second less first; what only one of them has is 0 in the other, if it is a part
+-- percent  change, of the size of the first; null where that is 0
+-- is_part  whether it is one of those that add up to the wall time, in both and in the change
+-- ordinal  order in which to show them: first the wall time, then its parts
+CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
+    WITH
+    sides AS (
+        SELECT * FROM compared_runs(base, other, rank := rank, nth_step := nth_step)
+    ),
+
+    steps AS (
+        SELECT
+            sides.side,
+            [
+                { 'metric': 'wall', 'unit': 'ns', 'value': found.wall_ns },
+                { 'metric': 'busy', 'unit': 'ns', 'value': found.busy_ns },
+                { 'metric': 'bubble', 'unit': 'ns', 'value': found.idle_ns },
+                {
+                    'metric': 'exposed_communication',
+                    'unit': 'ns',
+                    'value': found.exposed_communication_ns
+                },
+                { 'metric': 'exposed_copy', 'unit': 'ns', 'value': found.exposed_copy_ns },
+                { 'metric': 'bubbles', 'unit': 'count', 'value': found.bubbles },
+                { 'metric': 'activities', 'unit': 'count', 'value': found.activities },
+                { 'metric': 'kernels', 'unit': 'count', 'value': found.kernels },
+                { 'metric': 'short_kernels', 'unit': 'count', 'value': found.short_kernels },
+                { 'metric': 'launches', 'unit': 'count', 'value': found.launches },
+                { 'metric': 'graph_launches', 'unit': 'count', 'value': found.graph_launches },
+                { 'metric': 'launch_call', 'unit': 'ns', 'value': found.launch_call_ns },
+                { 'metric': 'peak', 'unit': 'bytes', 'value': found.peak_bytes }
+            ] AS metrics
+        FROM sides
+        INNER JOIN step_metrics AS found
+            ON
+                sides.run_id = found.run_id
+                AND sides.source_id = found.source_id
+                AND sides.device IS NOT DISTINCT FROM found.device
+                AND sides.step = found.step
+        WHERE found.run_id IN (base, other)
+    ),
+
+    unnested AS (
+        SELECT
+            steps.side,
+            unnest(steps.metrics) AS row,
+            generate_subscripts(steps.metrics, 1) AS place
+        FROM steps
+    ),
+
+    listed AS (
+        SELECT
+            unnested.side,
+            unnested.row.metric,
+            unnested.row.unit,
+            unnested.row.value,
+            -- The parts stand between the wall time and the others.
+            if(unnested.place = 1, 0, 100 + unnested.place) AS ordinal,
+            FALSE AS is_part
+        FROM unnested
+        UNION ALL
+        SELECT
+            sides.side,
+            if(part.is_idle, 'bubble_', '') || part.part AS metric,
+            'ns' AS unit,
+            part.ns AS value,
+            part.ordinal,
+            TRUE AS is_part
+        FROM sides
+        INNER JOIN step_parts AS part
+            ON
+                sides.run_id = part.run_id
+                AND sides.source_id = part.source_id
+                AND sides.device IS NOT DISTINCT FROM part.device
+                AND sides.step = part.step
+        WHERE part.run_id IN (base, other)
+    ),
+
+    found AS (
+        SELECT
+            listed.metric,
+            listed.unit,
+            listed.is_part,
+            min(listed.ordinal) AS ordinal,
+            max(listed.value) FILTER (WHERE listed.side = 'base') AS base_value,
+            max(listed.value) FILTER (WHERE listed.side = 'other') AS other_value
+        FROM listed
+        GROUP BY listed.metric, listed.unit, listed.is_part
+    ),
+
+    changes AS (
+        SELECT
+            found.*,
+            if(
+                found.is_part,
+                coalesce(found.other_value, 0) - coalesce(found.base_value, 0),
+                found.other_value - found.base_value
+            ) AS change
+        FROM found
+    )
+
+    SELECT
+        changes.metric,
+        changes.unit,
+        changes.base_value AS base,
+        changes.other_value AS other,
+        changes.change,
+        percent_change(changes.change, changes.base_value) AS percent,
+        changes.is_part,
+        changes.ordinal
+    FROM changes
+    ORDER BY changes.ordinal;

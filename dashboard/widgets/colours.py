@@ -1,8 +1,8 @@
 """One colour for each meaning, on every page, in light and dark.
 
-Work is deep, and idle time pale: half of it is the page's background. Chosen by search so that
-parts can be told apart with usual sight, protanopia, deuteranopia and tritanopia on both themes,
-which a test checks. Red is for what became worse.
+Work is deep, and idle time pale. Chosen by search so that parts can be told apart from each other
+and from the page with usual sight, protanopia, deuteranopia and tritanopia on both themes, which a
+test checks. Red is for what became worse.
 """
 
 from functools import cache
@@ -11,15 +11,20 @@ import streamlit as st
 
 import ingest
 
-# Parts of a step by their order in `ingest.parts`: busy time, and causes of idle time. The last two
-# of each are spare.
+# Parts of a step by their order in `ingest.parts`: busy time; causes of idle time on the light and
+# on the dark theme; time before and after all activity. The last two of the first three are spare.
 BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
-IDLE = (
-    *("#C32283", "#ECB693", "#9980FF", "#178217", "#8AE600", "#5C0099", "#2E00E6"),
-    *("#868686", "#824217"),
+IDLE_ON_LIGHT = (
+    *("#D685A0", "#B0946D", "#9F86EA", "#86EAAF", "#E3D963", "#EAA8F0", "#CED5DE"),
+    *("#66C6CC", "#C9A2A0"),
 )
-GREY = "#9A9A9A"
-PAPERS = ("#FFFFFF", "#0E1117")  # the backgrounds of the light and the dark theme
+IDLE_ON_DARK = (
+    *("#B14368", "#B88A7A", "#9B89D2", "#22592B", "#726B1D", "#7D3894", "#6C8D9D"),
+    *("#2B6E73", "#8A5A58"),
+)
+ENDS = ("#9A9A9A", "#6E7480")
+PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
+INKS = ("#2F2D2B", "#EDEBE8")
 
 # Sums of parts, or what part of a part counts: the part that gives the colour, and the label.
 OTHER_PARTS = {
@@ -58,49 +63,48 @@ STATES = {
 
 def paper() -> str:
     """The theme's background."""
-    return PAPERS[st.context.theme.type == "dark"]
+    return PAPERS[_is_dark()]
 
 
 def ink() -> str:
     """The colour of lines and text on the theme's background."""
-    return "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
+    return INKS[_is_dark()]
 
 
-def pale(colour: str, ground: str) -> str:
-    """A colour that half covers the ground. Both as `#RRGGBB`."""
-    pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(ground[1:]), strict=True)
-    return "#" + bytes((over + under) // 2 for over, under in pairs).hex().upper()
+def _is_dark() -> bool:
+    return st.context.theme.type == "dark"
 
 
 @cache
-def _shown(parts: tuple[ingest.Part, ...], ground: str) -> dict[str, tuple[str, str]]:
+def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str, str]]:
     """Colour and label of each part, in the order of stacks: busy time first."""
     busy = [part for part in parts if part.is_idle is False]
     idle = [part for part in parts if part.is_idle]
     rest = [part for part in parts if part.is_idle is None]
+    causes = IDLE_ON_DARK if is_dark else IDLE_ON_LIGHT
     coloured = [
         *((part, BUSY[place % len(BUSY)]) for place, part in enumerate(busy)),
-        *((part, pale(IDLE[place % len(IDLE)], ground)) for place, part in enumerate(idle)),
-        *((part, GREY) for part in rest),
+        *((part, causes[place % len(causes)]) for place, part in enumerate(idle)),
+        *zip(rest, ENDS, strict=True),
     ]
     shown = {part.name: (colour, part.label) for part, colour in coloured}
     others = {name: (shown[like][0], label) for name, (like, label) in OTHER_PARTS.items()}
     return {**{part.name: shown[part.name] for part in busy}, **others, **shown}
 
 
-def of(part: str, ground: str | None = None) -> str:
-    """The colour of a part of a step on the theme's background, or on another ground."""
-    return _shown(ingest.parts(), ground or paper())[part][0]
+def of(part: str, is_dark: bool | None = None) -> str:
+    """The colour of a part of a step on the page's theme, or on the light or dark one."""
+    return _shown(ingest.parts(), _is_dark() if is_dark is None else is_dark)[part][0]
 
 
 def label(part: str) -> str:
     """The name of a part as legends write it; causes of bubbles say that they are idle time."""
-    return _shown(ingest.parts(), PAPERS[0])[part][1]
+    return _shown(ingest.parts(), False)[part][1]
 
 
 def place(part: str) -> int:
     """The place of a part in stacks, from 0."""
-    return list(_shown(ingest.parts(), PAPERS[0])).index(part)
+    return list(_shown(ingest.parts(), False)).index(part)
 
 
 def part_of(metric: str) -> str:
@@ -110,4 +114,4 @@ def part_of(metric: str) -> str:
 
 def order(parts: set[str]) -> list[str]:
     """Those of the parts that occur, in the order of stacks."""
-    return [part for part in _shown(ingest.parts(), PAPERS[0]) if part in parts]
+    return [part for part in _shown(ingest.parts(), False) if part in parts]

@@ -6,17 +6,33 @@
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- rank       rank of the process
 -- device     number of the device
--- name       operator or kernel, as in `ranking`; `bubble` for the idle gaps that activities of
---            these steps ended
+-- name       operator or kernel, as in `ranking`; `bubble` for the idle time, which is that of
+--            `parts_of_steps`, or without bounds all gaps of the recording
 -- calls      device activities; for the bubble, gaps
 -- device_ns  sum of durations, ns; streams that overlap count twice
 -- percent    of the wall time of these steps, as in `step_metrics`; null where that is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH walls AS (
-        SELECT step.rank, step.device, sum(step.wall_ns) AS wall_ns
+        SELECT
+            step.rank,
+            step.device,
+            sum(step.wall_ns) AS wall_ns,
+            sum(step.bubbles)::BIGINT AS bubbles,
+            sum(step.idle_ns)::BIGINT AS idle_ns
         FROM step_metrics AS step
         WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)
         GROUP BY step.rank, step.device
+    ),
+
+    idle AS (
+        SELECT walls.rank, walls.device, walls.bubbles AS calls, walls.idle_ns AS device_ns
+        FROM walls
+        WHERE coalesce(from_step, to_step) IS NOT NULL AND walls.bubbles > 0
+        UNION ALL
+        SELECT gap.rank, gap.device, count(*) AS calls, sum(gap.dur_ns)::BIGINT AS device_ns
+        FROM bubbles AS gap
+        WHERE gap.run_id = run AND coalesce(from_step, to_step) IS NULL
+        GROUP BY gap.rank, gap.device
     ),
 
     totals AS (
@@ -33,15 +49,13 @@ CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         UNION ALL
         SELECT
             levels.level,
-            gap.rank,
-            gap.device,
+            idle.rank,
+            idle.device,
             'bubble' AS name,
-            count(*) AS calls,
-            sum(gap.dur_ns)::BIGINT AS device_ns
-        FROM bubbles AS gap
+            idle.calls,
+            idle.device_ns
+        FROM idle
         CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
-        WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
-        GROUP BY levels.level, gap.rank, gap.device
     )
 
     SELECT totals.*, 100.0 * totals.device_ns / nullif(walls.wall_ns, 0) AS percent

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, menu, step_picker, tables
+from dashboard.widgets import formatting, menu, tables
 from dashboard.widgets.advice_kinds import KINDS, title
 from dashboard.widgets.view import View
 
@@ -47,9 +47,7 @@ def show(piece: Any, view: View) -> None:
 def _links(piece: Any, view: View) -> None:
     """To the pages that show the evidence, at the place that it is about."""
     pages = st.session_state["pages"]
-    here = {"run": str(view.run), "step": st.query_params.get("step", step_picker.MEDIAN)}
-    if view.device and not view.is_host:
-        here["device"] = view.device.label
+    here = view.address()
     if not formatting.missing(piece.cause):
         st.page_link(
             pages["bubbles"],

@@ -28,8 +28,6 @@ EXPLAINED = (
     "steps shown."
 )
 
-WALL = "the wall time"
-
 
 def page(view: View) -> None:
     """The page."""
@@ -59,20 +57,16 @@ def page(view: View) -> None:
 
 def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
     """What the steps take, and the most that one piece of advice can save of it."""
-    wall_ns = measured.wall_ns
     with st.container(horizontal=True):
         metrics.wall(view, measured)
-        busy = "Operators" if view.is_host else "Device busy"
-        metrics.with_share(busy, measured.busy_ns, metrics.share(measured.busy_ns, wall_ns, WALL))
-        metrics.with_share(
-            "Idle between", measured.bubble_ns, metrics.share(measured.bubble_ns, wall_ns, WALL)
-        )
+        metrics.busy_and_idle(measured, view.is_host)
         if not pieces.empty:
             first = pieces.iloc[0]
             metrics.with_share(
                 f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
-                metrics.share(first["bound_ns"], wall_ns, WALL),
+                metrics.share(first["bound_ns"], measured.wall_ns),
+                "The piece of advice that can save most, and what it can save at most.",
             )
 
 

@@ -21,7 +21,7 @@ COLUMNS = (
 
 def show(pair: Pair) -> None:
     """Compilations with their reasons, graph breaks, and phases of both runs."""
-    st.subheader("Compilations", anchor=sections.COMPILATIONS)
+    st.subheader(sections.TITLES[sections.COMPILATIONS], anchor=sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
         COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST

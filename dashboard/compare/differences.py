@@ -17,7 +17,12 @@ def show(pair: Pair) -> None:
     """The settings that differ, how many do not, and all of them on request."""
     query = _query(pair, COLUMNS, {"status": "different"})
     queries = {"different": query, "all": _query(pair, "*")}
-    menu.heading("Different settings", queries, "setting-diff", anchor=sections.DIFFERENCES)
+    menu.heading(
+        sections.TITLES[sections.DIFFERENCES],
+        queries,
+        "setting-diff",
+        anchor=sections.DIFFERENCES,
+    )
     counts = _counts(pair)
     if counts.get("different"):
         _table(_rows(pair, query), f"different-{pair.key}")

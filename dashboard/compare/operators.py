@@ -44,7 +44,7 @@ def show(pair: Pair, wall_ns: float) -> None:
 
     `wall_ns` is the first run's wall time.
     """
-    st.subheader("Operators and kernels", anchor=sections.OPERATORS)
+    st.subheader(sections.TITLES[sections.OPERATORS], anchor=sections.OPERATORS)
     every = op_rows.overview(pair)
     if not every.total.rows:
         st.info(
@@ -61,7 +61,10 @@ def show(pair: Pair, wall_ns: float) -> None:
         return
     left, right = st.container(key="roomy-operators").columns(2, gap="medium")
     with left:
-        bars.draw(shown)
+        if shown["change_ns"].any():
+            bars.draw(shown)
+        else:
+            st.caption("No row changed.")
     with right:
         modules.show(pair, every, replace(wanted, least_ns=0))
     row = _table(pair, shown, wanted)
@@ -119,14 +122,16 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns that say something of these rows, counts as `from → to`."""
+    """The columns that say something of these rows, counts that changed as `from → to`."""
     shown = frame.assign(status=frame["status"].map(op_rows.STATUSES))
     for what in COUNTED:
         sides = [frame[f"base_{what}"], frame[f"other_{what}"]]
         if all(side.isna().all() for side in sides):
             continue
+        if what != "calls" and sides[0].equals(sides[1]):
+            continue
         base, other = (side.map(formatting.per_step) for side in sides)
-        shown[f"{what}_from_to"] = base + " → " + other
+        shown[f"{what}_from_to"] = base.where(base == other, base + " → " + other)
     return shown[
         [column for column in COLUMNS if column in shown and not shown[column].isna().all()]
     ]
@@ -143,7 +148,7 @@ def _sums(pair: Pair, wanted: Filter, total: Sums, shown: Sums) -> None:
             said += f"Of these, {smaller:,} changed by less than "
             said += f"{formatting.duration(wanted.least_ns)}. "
         said += f"All {total.rows:,}: {_said(total)}."
-    st.caption(said + " Tick a row for what stands against what." * bool(shown.rows))
+    st.caption(said + " Click a row for what stands against what." * bool(shown.rows))
 
 
 def _said(sums: Sums) -> str:

@@ -6,6 +6,7 @@ from dashboard.compare import (
     answer,
     compilations,
     differences,
+    kernels,
     medians,
     operators,
     picker,
@@ -37,5 +38,6 @@ def page(view: View) -> None:
     medians.introduce(pair)
     differences.show(pair)
     operators.show(pair, float(metrics.loc["wall", BASE]))
+    kernels.show(pair)
     timeline.show(pair)
     compilations.show(pair)

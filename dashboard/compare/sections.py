@@ -3,10 +3,17 @@
 import streamlit as st
 
 METRICS, DIFFERENCES, OPERATORS = "metrics", "differences", "operators"
-TIMELINE, COMPILATIONS = "timeline", "compilations"
-ALL = (METRICS, DIFFERENCES, OPERATORS, TIMELINE, COMPILATIONS)
+KERNELS, TIMELINE, COMPILATIONS = "kernels", "timeline", "compilations"
+TITLES = {
+    METRICS: "Where the difference comes from",
+    DIFFERENCES: "Different settings",
+    OPERATORS: "Operators",
+    KERNELS: "Kernels by name",
+    TIMELINE: "One step of each, on one time axis",
+    COMPILATIONS: "Compilations",
+}
 
 
 def links() -> None:
     """The line."""
-    st.caption(" · ".join(f"[{anchor.capitalize()}](#{anchor})" for anchor in ALL))
+    st.caption(" · ".join(f"[{title}](#{anchor})" for anchor, title in TITLES.items()))

@@ -25,6 +25,7 @@ class Step:
     rank: int
     device: int | None
     on_device: bool
+    number: int | None
     start_ns: int
     length_ns: int
     label: str
@@ -42,11 +43,13 @@ class Step:
         return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "start_ns")
 
     def work_items(self, columns: str, since: int, until: int, **more: Any) -> Query:
-        """What ran in that stretch: device activities, or operators."""
+        """What of it ran in that stretch: device activities, or operators."""
         where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank}
         where |= (
             {"measure": "device", "device": self.device} if self.on_device else {"measure": "host"}
         )
+        if self.number is not None:
+            where["step"] = self.number
         end = min(until, self.length_ns)
         where |= {"start_ns <": self.start_ns + end, "end_ns >": self.start_ns + since}
         return select(columns, "work_item_timeline", where, **more)
@@ -86,18 +89,18 @@ def _found(pair: Pair) -> pd.DataFrame:
 
 def _step(row: Any, steps: int) -> Step:
     at = pd.Series(row._asdict())
-    named = (
-        "whole recording"
-        if formatting.missing(at["step"])
-        else f"step {int(at['step'])} ({int(at['ordinal'])} of {steps} measured)"
-    )
+    number = None if formatting.missing(at["step"]) else int(at["step"])
+    named = "whole recording"
+    if number is not None:
+        named = f"step {number:,} ({int(at['ordinal'])} of {steps} measured)"
     on_device = at["measure"] == "device"
     return Step(
         run=str(at["run_id"]),
         rank=int(at["rank"]),
         device=None if not on_device or formatting.missing(at["device"]) else int(at["device"]),
         on_device=on_device,
+        number=number,
         start_ns=int(at["start_ns"]),
         length_ns=int(at["work_end_ns"]) - int(at["start_ns"]),
-        label=f"{named}, {formatting.duration(int(at['dur_ns']))}",
+        label=f"{named}, {formatting.duration(int(at['wall_ns']))}",
     )

@@ -15,7 +15,7 @@ COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id
 @st.fragment
 def show(pair: Pair) -> None:
     """The first run's above, the second's below; brushing either zooms both."""
-    st.subheader("One step of each, on one time axis", anchor=sections.TIMELINE)
+    st.subheader(sections.TITLES[sections.TIMELINE], anchor=sections.TIMELINE)
     steps = compared(pair)
     if len(steps) < 2:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
@@ -79,7 +79,7 @@ def _heading(pair: Pair, side: str, step: Step, since: int, until: int) -> None:
 def _note(
     step: Step, ticked: dict[str, set[int]], frames: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 ) -> str:
-    said = "Drag over the upper part of either to zoom into both."
+    said = "Only what the step launched is drawn. Drag over the upper part to zoom into both."
     if ticked:
         said += " What belongs to the row ticked above stands out."
     if any(len(work_items) == MOST_WORK_ITEMS for _, work_items in frames.values()):

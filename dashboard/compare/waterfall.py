@@ -16,7 +16,8 @@ WALLS = "#66707C"
 
 def show(pair: Pair, metrics: pd.DataFrame) -> None:
     """The chart, and all metrics on request."""
-    st.subheader("Where the difference comes from", anchor=sections.METRICS)
+    queries = {"metrics": medians.query_of(pair)}
+    menu.heading(sections.TITLES[sections.METRICS], queries, "run-diff", anchor=sections.METRICS)
     parts, are_given = medians.in_parts(pair, metrics)
     bars = steps(parts)
     wall = parts.loc["wall"]
@@ -35,8 +36,6 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
             f"wall time, {formatting.change(wall['change'])}. Parts that did not change are left "
             "out."
         )
-    query = medians.query_of(pair)
-    menu.show({"metrics": query}, "run-diff")
     with st.expander("All metrics"):
         _table(pair, metrics)
 
@@ -96,7 +95,7 @@ def _draw(bars: pd.DataFrame, sides: dict[str, str], name: str) -> None:
     base = alt.Chart(data).encode(y=names)
     shown = charts.tooltips(("what:N", "part"), ("text:N", "change"), "from:N", "to:N")
     boxes = base.mark_bar(height={"band": 0.72}).encode(
-        x=alt.X("left:Q", title=f"{name} ({unit})", scale=scale, axis=alt.Axis(tickCount=12)),
+        x=alt.X("left:Q", title=f"{name} ({unit})", scale=scale, axis=alt.Axis(tickCount=8)),
         x2=alt.X2("right:Q"),
         color=alt.Color("colour:N", scale=None),
         tooltip=shown,
@@ -123,7 +122,10 @@ def _table(pair: Pair, metrics: pd.DataFrame) -> None:
     frame = frame[frame["base"].notna() | frame["other"].notna()]
     rows = pd.DataFrame(
         {
-            "metric": frame["metric"].str.replace("_", " "),
+            "metric": [
+                colours.label(colours.part_of(metric)) if is_part else metric.replace("_", " ")
+                for metric, is_part in zip(frame["metric"], frame["is_part"], strict=True)
+            ],
             **{
                 column: [
                     WRITTEN[unit](value)

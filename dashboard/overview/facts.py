@@ -45,7 +45,7 @@ def _facts(row: Any) -> Iterator[str]:
         if isinstance(said.get(key), str | int | float)
     ]
     if not formatting.missing(row.world_size) and row.world_size > 1:
-        known.append(f"{row.world_size:,} ranks")
+        known.append(f"job of {row.world_size:,} ranks")
     known += [f"{key}={value}" for key, value in (row.tags or {}).items()]
     for fact in known:
         if not formatting.missing(fact):

@@ -39,7 +39,7 @@ def _details(view: View, device: Device) -> None:
         with operators:
             top.host_operators(view)
     else:
-        kernels, operators, advice = st.columns(3, gap="medium")
+        kernels, operators, advice = st.container(key="three-top").columns(3, gap="medium")
         with kernels:
             top.of_device(view, "kernel", "Kernels")
         with operators:
@@ -61,17 +61,11 @@ def _metrics(view: View) -> None:
     row = metrics.of_steps(view)
     with st.container(horizontal=True):
         metrics.wall(view, row)
-        on_device = row.measure == "device"
-        busy, share = row.busy_ns, metrics.share(row.busy_ns, row.wall_ns)
-        metrics.with_share("Device busy" if on_device else "Operators", busy, share)
-        metrics.with_share("Idle", row.bubble_ns, metrics.share(row.bubble_ns, row.wall_ns))
-        if on_device and not formatting.missing(row.kernels):
-            st.metric("Kernels", formatting.count(row.kernels))
-        if not formatting.missing(row.peak_bytes):
-            st.metric("Peak memory", formatting.size(row.peak_bytes))
-        if not formatting.missing(row.recompiles):
-            st.metric(
-                "Recompilations",
-                formatting.count(row.recompiles),
-                help="In the measured steps.",
-            )
+        metrics.busy_and_idle(row, view.is_host)
+        for label, value, written, help in (
+            ("Kernels", row.kernels, formatting.count, metrics.HELP["kernels"]),
+            ("Peak memory", row.peak_bytes, formatting.size, metrics.HELP["peak"]),
+            ("Recompilations", row.recompiles, formatting.count, metrics.HELP["recompiles"]),
+        ):
+            if not formatting.missing(value):
+                st.metric(label, written(value), help=help)

@@ -10,6 +10,7 @@ from dashboard.widgets.view import View
 
 MOST = 5
 MOST_ADVICE = 2
+CLICKED = "clicked_name"  # in a table of the page, by the click that is answered now
 
 
 def of_device(view: View, level: str, title: str) -> None:
@@ -22,7 +23,7 @@ def of_device(view: View, level: str, title: str) -> None:
         order_by="device_ns DESC, name",
         limit=MOST,
     )
-    _table(title, query, "ranking", "device_ns")
+    _table(view, title, query, "ranking_of_steps", "device_ns", level)
 
 
 def host_operators(view: View) -> None:
@@ -35,7 +36,7 @@ def host_operators(view: View) -> None:
         order_by="self_ns DESC, name",
         limit=MOST,
     )
-    _table("Operators", query, "host_op_ranking", "self_ns")
+    _table(view, "Operators", query, "host_op_ranking", "self_ns", None)
 
 
 def advice(view: View, device: Device) -> None:
@@ -62,6 +63,18 @@ def advice(view: View, device: Device) -> None:
     )
 
 
-def _table(title: str, query: Query, of: str, time: str) -> None:
+def _table(view: View, title: str, query: Query, of: str, time: str, level: str | None) -> None:
+    """A click on a row leads to its calls, on page Operators."""
     menu.heading(title, {title.lower(): query}, title.lower())
-    tables.show(data.rows(query), of, key=f"top-{title}", bars=[time])
+    frame = data.rows(query)
+
+    def clicked(rows: list[int]) -> None:
+        st.session_state[CLICKED] = [str(frame["name"].iloc[row]) for row in rows]
+
+    tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)
+    for name in st.session_state.pop(CLICKED, []):
+        level_of = {"level": level} if level else {}
+        st.switch_page(
+            st.session_state["pages"]["operators"],
+            query_params={**view.address(), **level_of, "name": name},
+        )

@@ -21,8 +21,10 @@ SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border
 
 @alt.theme.register("tracehouse", enable=True)
 def theme() -> alt.theme.ThemeConfig:
-    """Few ticks; the colours and fonts are Streamlit's."""
-    return {"config": {"axisQuantitative": {"tickCount": 6}, "axisTemporal": {"tickCount": 6}}}
+    """Few ticks, and labels that are easy to read; other colours and fonts are Streamlit's."""
+    words = {"labelColor": colours.quiet_ink(), "titleColor": colours.quiet_ink()}
+    few = {"tickCount": 6}
+    return {"config": {"axis": words, "axisQuantitative": few, "axisTemporal": few}}
 
 
 def colour_scale(parts: list[str]) -> alt.Scale:
@@ -57,13 +59,15 @@ def legend_of(parts: set[str]) -> None:
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:
     """The divisor and unit that suit durations up to the longest."""
-    unit = next((unit for unit in ("s", "ms") if longest_ns >= 2 * units.TIMES[unit]), "µs")
+    unit = next((unit for unit in ("s", "ms") if longest_ns >= units.TIMES[unit]), "µs")
     return units.TIMES[unit], unit
 
 
 def size_axis(most: float) -> tuple[float, str]:
     """The divisor and unit that suit sizes up to the largest, bytes."""
-    unit = next((unit for unit in ("GiB", "MiB", "KiB") if most >= units.SIZES[unit]), "B")
+    unit = next(
+        (unit for unit in ("GiB", "MiB", "KiB") if most >= units.FULL * units.SIZES[unit]), "B"
+    )
     return units.SIZES[unit], "bytes" if unit == "B" else unit
 
 

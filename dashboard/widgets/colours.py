@@ -25,12 +25,13 @@ IDLE_ON_DARK = (
 ENDS = ("#9A9A9A", "#6E7480")
 PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 INKS = ("#2F2D2B", "#EDEBE8")
+QUIET_INKS = ("#5C5854", "#B9B5AF")
 
 # Sums of parts, or what part of a part counts: the part that gives the colour, and the label.
 OTHER_PARTS = {
     "exposed_communication": ("communication", "exposed communication"),
     "exposed_copy": ("copy", "exposed copy"),
-    "bubble": ("lead", "bubble (idle)"),
+    "bubble": ("lead", "idle"),
 }
 
 # What became of an operator from one run to another: less time in greens, more in reds; blue and
@@ -69,6 +70,11 @@ def paper() -> str:
 def ink() -> str:
     """The colour of lines and text on the theme's background."""
     return INKS[_is_dark()]
+
+
+def quiet_ink() -> str:
+    """The colour of words that are no figures, such as those of an axis."""
+    return QUIET_INKS[_is_dark()]
 
 
 def _is_dark() -> bool:

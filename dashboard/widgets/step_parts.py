@@ -37,7 +37,7 @@ def show(view: View) -> None:
             "value": frame["ns"] / factor,
             "end": frame["ns"].clip(lower=0) / factor,
             "said": [
-                f"{formatting.duration(ns)}  {formatting.percent(percent)}"
+                f"{formatting.duration(ns)} · {formatting.percent(percent)}"
                 for ns, percent in zip(frame["ns"], frame["percent"], strict=True)
             ],
         }
@@ -47,7 +47,8 @@ def show(view: View) -> None:
         x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4)),
     )
     bars = base.mark_bar(height={"band": 0.75}).encode(
-        color=charts.coloured(set(frame["part"])), tooltip=charts.tooltips("label:N", "said:N")
+        color=charts.coloured(set(frame["part"])),
+        tooltip=charts.tooltips(("label:N", "part"), ("said:N", "time")),
     )
     words = base.mark_text(align="left", dx=4, color=colours.ink()).encode(
         x=alt.X("end:Q"), text=alt.Text("said:N")

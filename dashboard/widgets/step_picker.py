@@ -39,6 +39,13 @@ class Steps:
         return self.first, self.last
 
     @property
+    def key(self) -> str:
+        """As addresses have it."""
+        if self.is_whole:
+            return ALL
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+    @property
     def is_whole(self) -> bool:
         """Whether it is the whole recording, with what lies between and around the steps."""
         return self.first is None

@@ -3,6 +3,8 @@
 // ticks Python decides, the trigger `ticked`.
 
 const CHARACTER_PX = 6.9; // at 13 px
+const CODE_PX = 7.3; // of a name in monospace
+const BAR_PX = 56;
 const PADDING_PX = 17; // of a cell
 const NARROW_PX = 170; // a column of texts up to so wide takes what it needs; others share the rest
 const LEAST_PX = 150;
@@ -93,8 +95,9 @@ function width(each) {
   if (each.width) return each.width;
   const words = each.heading.split(" ").map((word) => word.length);
   const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
-  const bar = each.kind === "bar" ? 56 : 0;
-  const needed = CHARACTER_PX * Math.max(longest, ...words) + PADDING_PX + bar;
+  const bar = each.kind === "bar" ? BAR_PX : 0;
+  const character = each.kind === "name" ? CODE_PX : CHARACTER_PX;
+  const needed = Math.max(character * longest, CHARACTER_PX * Math.max(...words)) + PADDING_PX + bar;
   if (each.kind === "spark") return 110;
   return each.isFigure || needed <= NARROW_PX ? needed : null;
 }
@@ -115,9 +118,10 @@ function head(data, state, sort) {
 }
 
 function body(data, state, places, tick) {
-  const most = data.columns.map((each) =>
-    each.kind === "bar" ? Math.max(...each.values.map((value) => value ?? 0), 1e-9) : 0,
-  );
+  const most = data.columns.map((each) => {
+    if (each.kind !== "bar") return 0;
+    return each.isShare ? 100 : Math.max(...each.values.map((value) => value ?? 0), 1e-9);
+  });
   const rows = places.map((place) => {
     const cells = data.columns.map((each, at) => cell(each, place, most[at]));
     const row = element("tr", {}, cells);
@@ -154,7 +158,7 @@ function cell(each, place, most) {
     made.textContent = text;
     if (each.kind === "bar") {
       const share = Math.max(0, each.values[place] ?? 0) / most;
-      made.style.setProperty("--share", `${100 * share}%`);
+      made.style.setProperty("--bar", `${(BAR_PX - 8) * share}px`);
       made.classList.add("bar");
     }
   }

@@ -1,5 +1,6 @@
 """Tables of view rows: figures with units, right-aligned; names short, whole on hover."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -28,17 +29,20 @@ LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all 
 TALL_PIXELS = 470  # of a table that scrolls: about 18 rows
 WHOLE_NAME = 400  # characters of a name, of which the browser shows what fits
 HERE = Path(__file__).parent
+FOR_SQL = re.compile(
+    r" \(`[^`]*`\)|, as (?:in|there)(?: `\w+`)?|, (?:ns|bytes|0 to 100)\b|; (?:always )?null [^;]*"
+)
 LABELS = {
     "device_ns": "device time",
     "self_ns": "self",
     "total_ns": "total",
     "dur_ns": "duration",
-    "bubble_ns": "lost",
+    "bubble_ns": "idle",
     "bubbles": "gaps",
     "busy_ns": "busy",
     "span_ns": "span",
     "percent": "%",
-    "bubble_percent": "bubble",
+    "bubble_percent": "idle",
     "device_name": "device",
     "shared_bytes": "shared memory",
     "peak_bytes": "peak memory",
@@ -124,7 +128,7 @@ def show(
             frame[column],
             kind=kinds.get(str(column), "text"),
             heading=(labels or {}).get(column) or label(column),
-            help=comments.get(column, ""),
+            help=_in_words(comments.get(column, "")),
             width=(widths or {}).get(column),
             is_figure=column in figures,
         )
@@ -181,12 +185,18 @@ def _column(
         "kind": kind,
         "width": width,
         "sorts": not is_figure and unit is not str,
+        "isShare": unit is formatting.percent,
         "isFigure": kind != "spark"
         and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": [formatting.NONE if value is None else write(value) for value in known],
         "titles": said and ["" if value is None else said(value) for value in known],
         "values": [_plain(value) for value in known],
     }
+
+
+def _in_words(comment: str) -> str:
+    """A column's comment as its heading says it: cells have the unit, and empty ones a dash."""
+    return FOR_SQL.sub("", comment).replace("`", "").strip()
 
 
 def _text(value: Any) -> str:

@@ -42,6 +42,12 @@ class View:
         """The conditions that a view's row is of these steps of this device."""
         return {**self.where(), **self.steps.where()}
 
+    def address(self) -> dict[str, str]:
+        """What the address of another page needs to be about the same."""
+        steps = "median" if self.is_median else self.steps.key
+        device = {"device": self.device.label} if self.device and not self.is_host else {}
+        return {"run": str(self.run), "step": steps, **device}
+
     @property
     def key(self) -> str:
         """For widgets whose state belongs to these steps of this device of the run."""

@@ -144,32 +144,33 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             CASE
                 WHEN kind = 'host_bound' AND is_host
                     THEN format(
-                        'In {:,.2f} ms of {} no operator ran: the host was in Python, or waited.',
-                        idle_ns / 1e6,
+                        'In {} of {} no operator ran: the host was in Python, or waited.',
+                        duration_text(idle_ns),
                         steps_name
                     )
                 WHEN kind = 'host_bound'
                     THEN format(
-                        'The device idled {:,.2f} ms of {} as the host launched late',
-                        idle_ns / 1e6,
+                        'The device idled {} of {} as the host launched late',
+                        duration_text(idle_ns),
                         steps_name
-                    ) || coalesce(format('; {:,.2f} ms of it in {}.', location_ns / 1e6, name), '.')
+                    )
+                    || coalesce(format('; {} of it in {}.', duration_text(location_ns), name), '.')
                 WHEN kind = 'recompiled' AND coalesce(compilations, 0) = 0
                     THEN format(
-                        'The device idled {:,.2f} ms of {} while the host compiled.',
-                        idle_ns / 1e6,
+                        'The device idled {} of {} while the host compiled.',
+                        duration_text(idle_ns),
                         steps_name
                     )
                 WHEN kind = 'recompiled'
                     THEN format(
-                        '{} in the measured steps took {:,.2f} ms in all; {} of them had been '
+                        '{} in the measured steps took {} in all; {} of them had been '
                         'compiled before{}',
                         if(
                             compilations = 1,
                             '1 compilation',
                             format('{:,} compilations', compilations)
                         ),
-                        compile_ns / 1e6,
+                        duration_text(compile_ns),
                         if(recompiles = 0, 'none', format('{:,}', recompiles)),
                         CASE
                             WHEN name IS NOT NULL THEN ': ' || name
@@ -179,63 +180,62 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                     )
                 WHEN kind = 'blocking'
                     THEN format(
-                        'The device idled {:,.2f} ms of {} after the host had waited for it',
-                        idle_ns / 1e6,
+                        'The device idled {} of {} after the host had waited for it',
+                        duration_text(idle_ns),
                         steps_name
                     ) || coalesce(
-                        format('; {:,.2f} ms of it after {}.', location_ns / 1e6, name), '.'
+                        format('; {} of it after {}.', duration_text(location_ns), name), '.'
                     )
                 WHEN kind = 'dataloader'
                     THEN format(
-                        '{} {:,.2f} ms of {} while {} loaded data.',
+                        '{} {} of {} while {} loaded data.',
                         if(is_host, 'The host spent', 'The device idled'),
-                        idle_ns / 1e6,
+                        duration_text(idle_ns),
                         steps_name,
                         if(is_host, 'it', 'the host')
                     )
                 WHEN kind = 'small_kernels'
                     THEN format(
                         '{:,} of {:,} kernels took less time than the call that launched them: '
-                        '{:,.2f} ms of {}, and {:,.2f} ms idle right before them.',
+                        '{} of {}, and {} idle right before them.',
                         calls,
                         kernels,
-                        work_ns / 1e6,
+                        duration_text(work_ns),
                         steps_name,
-                        idle_ns / 1e6
+                        duration_text(idle_ns)
                     ) || if(
                         late_ns > 0,
                         format(
-                            ' Another {:,.2f} ms idle before them, as the host launched late, '
-                            'counts in host_bound.',
-                            late_ns / 1e6
+                            ' Another {} idle before them counts where the host launches late.',
+                            duration_text(late_ns)
                         ),
                         ''
                     )
                 WHEN kind = 'exposed_communication'
                     THEN format(
-                        'Communication took {:,.2f} ms of {}; during {:,.2f} ms of it nothing was '
+                        'Communication took {} of {}; for {} of it nothing was '
                         'computed. Waiting for other ranks counts as communication.',
-                        work_ns / 1e6,
+                        duration_text(work_ns),
                         steps_name,
-                        saved_ns / 1e6
+                        duration_text(saved_ns)
                     )
                 WHEN kind = 'exposed_copy'
                     THEN format(
-                        'Copies and sets took {:,.2f} ms of {}; during {:,.2f} ms of it nothing '
+                        'Copies and sets took {} of {}; for {} of it nothing '
                         'else ran.',
-                        work_ns / 1e6,
+                        duration_text(work_ns),
                         steps_name,
-                        saved_ns / 1e6
+                        duration_text(saved_ns)
                     )
                 WHEN kind = 'float_matmul'
                     THEN format(
                         '{:,} matrix multiplications and convolutions had float32 inputs and no '
-                        'kernel named after tensor cores: {:,.2f} ms of {}. In half precision they '
-                        'take {:,.2f} ms or more: its peak rate on {} is {} times as high.',
+                        'kernel named after tensor cores: {} of {}. In half precision they '
+                        'take {} or more: its peak rate on {} is {} times as high.',
                         calls,
-                        work_ns / 1e6,
+                        duration_text(work_ns),
                         steps_name,
-                        (work_ns - saved_ns) / 1e6,
+                        duration_text(work_ns - saved_ns),
                         device_name,
                         speedup
                     )

@@ -59,7 +59,7 @@ CREATE MACRO comparability(base, other) AS TABLE
         SELECT
             listed.subject,
             listed.sentence,
-            if(listed.subject = 'unsteady steps', 'steady', 'none') AS missing,
+            if(listed.subject = 'unsteady steps', 'not so', 'none') AS missing,
             ordinal
         FROM unnest([
             {
@@ -125,7 +125,7 @@ CREATE MACRO comparability(base, other) AS TABLE
             {
                 'subject': 'unsteady steps',
                 'sentence': 'The median step may not be typical, as steps vary by more than 10 % '
-                || 'or are fewer than three. The first run: {}. The second run: {}.'
+                || 'or are fewer than three: {} in the first run, {} in the second.'
             },
             { 'subject': 'framework', 'sentence': 'The frameworks differ: {} and {}.' },
             {

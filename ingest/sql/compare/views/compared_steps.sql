@@ -11,7 +11,8 @@
 -- ordinal      place among the side's steps, in time, from 1
 -- step         number of the step (`steps.step`); null for a whole recording
 -- start_ns     Unix time at which it began, ns
--- dur_ns       its length, ns
+-- dur_ns       its length on the host, ns
+-- wall_ns      its wall time, as in `step_metrics`, ns
 -- work_end_ns  Unix time of its end, or of the end of what it launched on the device if that is
 --              later, ns
 -- is_median    whether it is the side's median step, as in `step_metrics`
@@ -24,6 +25,7 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
             step.is_median,
             step.start_ns,
             step.dur_ns,
+            step.wall_ns,
             if(sides.measure = 'device', step.work_end_ns, step.start_ns + step.dur_ns)
                 AS work_end_ns
         FROM compared_runs(base, other, rank := rank) AS sides
@@ -48,6 +50,7 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
         found.step,
         found.start_ns,
         found.dur_ns,
+        found.wall_ns,
         found.work_end_ns,
         -- Of several whole recordings the first.
         found.is_median AND (found.step IS NOT NULL OR ordinal = 1) AS is_median

@@ -25,7 +25,7 @@ CREATE MACRO kernel_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     sums AS (
         SELECT
             work.name,
-            any_value(work.class) AS class,
+            min(work.class) AS class,
             count(*) FILTER (WHERE work.side = 'base') AS base_calls,
             count(*) FILTER (WHERE work.side = 'other') AS other_calls,
             coalesce(sum(work.ns) FILTER (WHERE work.side = 'base'), 0)::BIGINT AS base_ns,

@@ -5,6 +5,7 @@
 -- rank          rank of the process
 -- device        number of the device; null on the host
 -- measure       device or host
+-- step          step that launched it, or around it on the host (`steps.step`)
 -- lane          `stream N`, on the host `thread N`
 -- class         compute, communication or copy; on the host compute for an operator, else
 --               dataloader or compile, as causes of `bubbles`
@@ -20,6 +21,7 @@ SELECT
     rank,
     device,
     'device' AS measure,
+    step,
     coalesce('stream ' || stream, 'no stream') AS lane,
     class,
     start_ns,
@@ -36,6 +38,7 @@ SELECT
     top.rank,
     NULL AS device,
     'host' AS measure,
+    ops.step,
     concat('thread ', ops.tid) AS lane,
     CASE top.kind
         WHEN 'compilation' THEN 'compile'

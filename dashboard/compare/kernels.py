@@ -1,0 +1,56 @@
+"""The kernels of two runs, the largest changes first."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare import sections
+from dashboard.compare.pair import Pair
+from dashboard.query import select
+from dashboard.widgets import formatting, menu, tables
+
+MOST_ROWS = 200
+HEADINGS = {
+    "base_ns": "from",
+    "other_ns": "to",
+    "change_ns": "change",
+    "change_percent": "change, %",
+    "calls_from_to": "calls",
+}
+
+
+def show(pair: Pair) -> None:
+    """A row for each name of a kernel, copy or set; of hosts, of an outermost operator."""
+    query = select(
+        "name, base_ns, other_ns, change_ns, percent AS change_percent, base_calls, other_calls",
+        "kernel_diff",
+        arguments=pair.arguments,
+        order_by="abs(change_ns) DESC, base_ns DESC, name",
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        return
+    menu.heading(
+        sections.TITLES[sections.KERNELS],
+        {"kernels": query},
+        "kernel-diff",
+        anchor=sections.KERNELS,
+    )
+    tables.show(
+        _written(frame.head(MOST_ROWS)),
+        "kernel_diff",
+        key=f"kernels-{pair.key}",
+        labels=HEADINGS,
+    )
+    sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
+    said = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
+    said += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
+    more = f" The first {MOST_ROWS} are shown." if len(frame) > MOST_ROWS else ""
+    st.caption(f"{said}.{more}")
+
+
+def _written(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows with both numbers of calls in one column."""
+    base, other = (frame[side].map(formatting.count) for side in ("base_calls", "other_calls"))
+    calls = base.where(base == other, base + " → " + other)
+    return frame.drop(columns=["base_calls", "other_calls"]).assign(calls_from_to=calls)

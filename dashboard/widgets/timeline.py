@@ -49,21 +49,24 @@ def show(view: View) -> None:
         for what, (most, _) in LIMITS.items()
         if what in frames
     ]
+    steps = _steps(view, start_ns + since, start_ns + until)
     timeline_chart.draw(
         since_start(frames["busy"], start_ns),
         pd.concat(drawn),
-        since_start(_steps(view, start_ns + since, start_ns + until), start_ns),
+        since_start(steps, start_ns),
         since,
         until,
         key=f"timeline-{view.key}-{since}-{until}",
         on_zoom=zoom.TIME.to,
     )
     said = ["Drag over the upper part to zoom in."]
-    if not view.steps.is_whole:
-        said.append(
-            "Dashed lines mark where a step begins and ends on the host. Its work can end later, "
-            "while the next step runs: the stretch shown can be longer than the wall time."
-        )
+    if len(steps):
+        said.append("Dashed lines mark where a step begins and ends on the host.")
+        if not view.is_host:
+            said.append(
+                "Its work can end later, while the next step runs: the stretch of a step can be "
+                "longer than its wall time."
+            )
     left_out = [
         f"the {most:,} longest {those}"
         for what, (most, those) in LIMITS.items()
@@ -129,8 +132,16 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
     columns = "start_ns, end_ns, part, part_ns, percent"
     if view.is_host:
         arguments = [view.run, rank, *stretch]
-        busy = call(columns, "host_occupancy", arguments, "start_ns, part")
-        return {"busy": busy, "host": host}
+        busy = call(columns, "host_time_in_bins", arguments, "start_ns, part")
+        gaps = select(
+            f"{ingest.literal(timeline_chart.GAPS)} AS lane, part, start_ns, end_ns, dur_ns",
+            "host_stretches_between",
+            {"is_idle": True},
+            arguments=(view.run, rank, since_ns, until_ns),
+            order_by=longest,
+            limit=MOST_GAPS + 1,
+        )
+        return {"busy": busy, "gaps": gaps, "host": host}
     where = {**view.where(), **inside}
     device = view.device.device if view.device else None
     arguments = [view.run, rank, device, *stretch]

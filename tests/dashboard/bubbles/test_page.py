@@ -31,7 +31,12 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
     assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
     lanes = max(charts(page), key=lambda chart: len(chart.columns))
-    assert sorted(lanes["name"]) == ["a", "b"]
+    drawn = lanes[["lane", "name", "label", "time"]].values.tolist()
+    assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
+        ["a", "compute", "10.0 µs"],
+        ["b", "compute", "10.0 µs"],
+    ]
+    assert [row[2:] for row in drawn if row[0] == "idle"] == [["idle: host", "40.0 µs"]]
 
 
 def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):

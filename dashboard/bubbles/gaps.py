@@ -1,41 +1,56 @@
 """The gaps of a device: the longest ones, and what the host was doing in all of them."""
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 from dashboard import data
 from dashboard.query import select
-from dashboard.widgets import formatting, menu, tables, timeline, timeline_chart, zoom
+from dashboard.widgets import (
+    colours,
+    formatting,
+    menu,
+    run_picker,
+    tables,
+    timeline,
+    timeline_chart,
+    zoom,
+)
 from dashboard.widgets.view import View
 
 MOST = 200
 MOST_HOSTS = 1_000
+LEAST_AROUND_NS = 1_000  # that the timeline shows at each side of a gap
+# Of these a gap's details show the whole text.
+NAMES = {
+    "op": "Host op",
+    "host_frame": "Python frame",
+    "before_kernel": "Before",
+    "after_kernel": "After",
+}
+WHOLE = (
+    "A gap is listed whole, even where it began before its step. Idle counts it from the step's "
+    "start on, so that these can add up to another time."
+)
 
 
 def show(view: View, cause: str | None) -> None:
-    """Two tables, of one cause or of all."""
-    st.subheader(f"Gaps: {cause}" if cause else "Gaps", anchor=False)
-    longest, hosts = st.tabs(["Longest gaps", "What the host was doing"])
-    with longest:
-        _longest(view, cause)
-    with hosts:
-        query = select(
-            "cause, host_op, host_frame, bubble_ns, bubbles, longest_ns",
-            "bubbles_of_steps",
-            {**view.of_device(), **({"cause": cause} if cause else {})},
-            arguments=(view.run, *view.steps.bounds),
-            order_by="bubble_ns DESC, bubbles DESC",
-        )
-        tables.show(
-            data.rows(query).head(MOST_HOSTS),
-            "bubble_hosts",
-            key="bubble-hosts",
-            hidden=["cause"] if cause else [],
-            bars=["bubble_ns"],
-        )
-        menu.show({"hosts": query}, "bubble-hosts")
+    """The longest gaps, of one cause or of all; beside them what the ticked one is, or the host."""
+    left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
+    with left:
+        menu_place = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        menu_place.subheader(f"Gaps: {cause}" if cause else "Gaps", anchor=False, width="content")
+        gap = _longest(view, cause, menu_place)
+    with right:
+        if gap is None:
+            _hosts(view, cause)
+        else:
+            _detail(gap)
 
 
-def _longest(view: View, cause: str | None) -> None:
+def _longest(view: View, cause: str | None, menu_place: Any) -> pd.Series | None:
+    """The table; the gap that is ticked, which the address carries and the timeline shows."""
     where = {**view.of_steps(), "lane": timeline_chart.GAPS}
     query = select(
         "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
@@ -44,41 +59,73 @@ def _longest(view: View, cause: str | None) -> None:
         order_by="dur_ns DESC, start_ns",
         limit=MOST,
     )
+    with menu_place:
+        menu.show({"gaps": query}, "gaps", view.files)
     frame = data.rows(query)
     if frame.empty:
         st.caption("No gap.")
-        return
+        return None
     frame = timeline.since_start(frame, timeline.recorded(view)[0])
-    rows = tables.show(
+
+    def ticked(rows: list[int]) -> None:
+        if not rows:
+            st.query_params.pop(zoom.GAP, None)
+            zoom.TIME.reset()
+            return
+        start_ns, end_ns = (int(frame[edge].iloc[rows[0]]) for edge in ("start_ns", "end_ns"))
+        around = max(LEAST_AROUND_NS, (end_ns - start_ns) // 2)
+        zoom.TIME.to(max(0, start_ns - around), end_ns + around, **{zoom.GAP: str(start_ns)})
+
+    asked = list(frame["start_ns"].astype(str))
+    chosen = st.query_params.get(zoom.GAP)
+    selected = [asked.index(chosen)] if chosen in asked else []
+    tables.show(
         frame,
         "activity_timeline",
         key=f"gaps-{view.key}-{cause}",
-        hidden=["end_ns", *(["step"] if frame["step"].nunique() == 1 else [])],
+        hidden=[
+            *("end_ns", "before_kernel"),
+            *(["step"] if frame["step"].nunique() == 1 else []),
+            *(["part"] if cause else []),
+        ],
         labels={"start_ns": "at", "part": "cause", "op": "host op"},
         bars=["dur_ns"],
         select="single-row",
+        selected=selected,
+        on_select=ticked,
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        menu.show({"gaps": query}, "gaps")
-        st.caption(f"The longest {len(frame)}. Tick one for its names in full, and to zoom to it.")
-    if not rows:
-        return
-    gap = frame.iloc[rows[0]]
-    st.button(
-        "Show it in the timeline",
-        icon=":material/zoom_in:",
-        on_click=zoom.TIME.to,
-        args=(
-            max(0, int(gap["start_ns"] - gap["dur_ns"] // 2)),
-            int(gap["end_ns"] + gap["dur_ns"] // 2),
-        ),
+    said = [f"The longest {len(frame)}. Tick one to zoom to it, and for its names in full."]
+    st.caption(" ".join(said if view.steps.is_whole else [*said, WHOLE]))
+    if not selected:
+        run_picker.remember(zoom.GAP, None)
+        return None
+    return frame.iloc[selected[0]]
+
+
+def _hosts(view: View, cause: str | None) -> None:
+    """What the host did in the gaps."""
+    query = select(
+        "cause, host_op, host_frame, bubble_ns, bubbles, longest_ns",
+        "bubbles_of_steps",
+        {**view.of_device(), **({"cause": cause} if cause else {})},
+        arguments=(view.run, *view.steps.bounds),
+        order_by="bubble_ns DESC, bubbles DESC",
     )
-    for column, heading in (
-        ("op", "Host op"),
-        ("host_frame", "Python frame"),
-        ("before_kernel", "Before"),
-        ("after_kernel", "After"),
-    ):
+    menu.heading("What the host was doing", {"hosts": query}, "bubble-hosts", files=view.files)
+    tables.show(
+        data.rows(query).head(MOST_HOSTS),
+        "bubble_hosts",
+        key="bubble-hosts",
+        hidden=["cause"] if cause else [],
+        bars=["bubble_ns"],
+    )
+
+
+def _detail(gap: pd.Series) -> None:
+    """A gap: its cause, when it was, and its names in full."""
+    st.subheader(f"A gap of {formatting.duration(gap['dur_ns'])}", anchor=False)
+    st.caption(f"{colours.label(gap['part'])}, from {formatting.duration(gap['start_ns'])} on")
+    for column, heading in NAMES.items():
         if not formatting.missing(gap[column]):
             st.caption(heading)
             st.code(str(gap[column])[:4_000], language=None, wrap_lines=True)

@@ -6,7 +6,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.bubbles import gaps
-from dashboard.query import Query, select
+from dashboard.query import Query
 from dashboard.widgets import (
     formatting,
     incomplete_runs,
@@ -28,25 +28,25 @@ def page(view: View) -> None:
     if view.is_host:
         st.info(
             f"{incomplete_runs.no_device([str(view.run)])} "
-            "The host counts as idle while no operator runs.",
+            "The host counts as idle while neither an operator nor compiled code runs.",
             icon=":material/memory:",
         )
-    query = _of_host(view) if view.is_host else _of_device(view)
+    query = split.causes(view)
     causes = data.rows(query)
     with metrics.of_view(view):
         for first in causes.head(1).itertuples():
             share = f"{formatting.percent(first.percent)} of the idle time"
             metrics.with_share(f"Mostly: {first.cause}", first.bubble_ns, share)
-    timeline.show(view)
     cause = _causes(view, query, causes)
+    timeline.show(view)
     if not view.is_host:
         gaps.show(view, cause)
-        split.show(view.runs)
+        split.show(view)
 
 
 def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
     """The causes by lost time; the one ticked."""
-    menu.heading("Causes", {"causes": query}, "causes")
+    menu.heading("Causes", {"causes": query}, "causes", files=view.files)
     if frame.empty:
         whose = "host" if view.is_host else "device"
         st.success(f"There is no gap: the {whose} was busy all the time.", icon=":material/check:")
@@ -70,27 +70,6 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
     chosen = names[rows[0]] if rows else None
     run_picker.remember("cause", chosen)
     return chosen
-
-
-def _of_device(view: View) -> Query:
-    return select(
-        "cause, 100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS percent, "
-        "sum(dur_ns)::BIGINT AS bubble_ns, count(*) AS bubbles",
-        "bubbles",
-        view.of_steps(),
-        group_by="cause",
-        order_by="bubble_ns DESC",
-    )
-
-
-def _of_host(view: View) -> Query:
-    return select(
-        "part AS cause, 100.0 * ns / nullif(sum(ns) OVER (), 0) AS percent, ns AS bubble_ns",
-        "parts_of_steps",
-        {**view.of_device(), "is_idle": True, "ns >": 0},
-        arguments=(view.run, *view.steps.bounds),
-        order_by="ns DESC",
-    )
 
 
 def _meaning(cause: str) -> str:

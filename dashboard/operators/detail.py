@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.query import Query, Scalar, select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import formatting, menu, split, tables
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
@@ -14,14 +14,13 @@ SHOWN_NAME = 4_000
 
 def show(view: View, level: str, name: str) -> None:
     """The row that was ticked, in the steps of the view."""
-    where = view.of_steps()
     _heading(name)
     if name == "bubble":
-        _bubble(where)
+        _bubble(view)
     elif level == "kernel":
-        _kernel(where, name)
+        _kernel(view, name)
     else:
-        _operator(where, level, name)
+        _operator(view, level, name)
 
 
 def _heading(name: str) -> None:
@@ -32,16 +31,9 @@ def _heading(name: str) -> None:
             st.caption(f"The name's first {SHOWN_NAME:,} of {len(name):,} characters.")
 
 
-def _bubble(where: dict[str, Scalar]) -> None:
+def _bubble(view: View) -> None:
     st.markdown("Time in which the device was idle, by its cause:")
-    query = select(
-        f"cause, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS bubble_ns, count(*) AS bubbles",
-        "bubbles",
-        where,
-        group_by="cause",
-        order_by="bubble_ns DESC",
-    )
-    _table(query, "bubble_causes", "causes")
+    _table(split.causes(view), "bubble_causes", "causes", view.files)
     st.page_link(
         st.session_state["pages"]["bubbles"],
         label="When it was idle, and what the host did",
@@ -49,11 +41,11 @@ def _bubble(where: dict[str, Scalar]) -> None:
     )
 
 
-def _operator(where: dict[str, Scalar], level: str, name: str) -> None:
-    where = {**where, "level": level, "name": name}
+def _operator(view: View, level: str, name: str) -> None:
+    where = {**view.of_steps(), "level": level, "name": name}
     kernels, shapes, calls = st.tabs(["Kernels", "Shapes", "Calls"])
     with kernels:
-        _of_activities("kernel", where, "kernels")
+        _of_activities("kernel", where, "kernels", view.files)
     without = "The trace holds no operator for these activities: their launch was not recorded."
     with shapes:
         query = select(
@@ -64,7 +56,7 @@ def _operator(where: dict[str, Scalar], level: str, name: str) -> None:
             group_by="input_dims, input_types",
             order_by="device_ns DESC, input_dims",
         )
-        _table(query, "op_shapes", "shapes", without)
+        _table(query, "op_shapes", "shapes", view.files, without)
     with calls:
         query = select(
             "step, device_ns, dur_ns, activities, module, input_dims, concrete_inputs, event_id",
@@ -73,36 +65,38 @@ def _operator(where: dict[str, Scalar], level: str, name: str) -> None:
             order_by="device_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "op_calls", "calls", without)
+        _table(query, "op_calls", "calls", view.files, without)
 
 
-def _kernel(where: dict[str, Scalar], name: str) -> None:
+def _kernel(view: View, name: str) -> None:
+    where = {**view.of_steps(), "name": name}
     operators, shapes, calls = st.tabs(["Operators", "Launch shapes", "Calls"])
     with operators:
-        _of_activities("name", {**where, "level": "op", "kernel": name}, "operators")
+        ranked = {**view.of_steps(), "level": "op", "kernel": name}
+        _of_activities("name", ranked, "operators", view.files)
     with shapes:
         shape = "grid, block, registers, shared_bytes, bytes"
         query = select(
             f"{shape}, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS device_ns, "
             "count(*) AS calls, avg(dur_ns) AS mean_ns",
             "kernels",
-            {**where, "name": name},
+            where,
             group_by=shape,
             order_by="device_ns DESC, grid, block",
         )
-        _table(query, "kernel_shapes", "launches")
+        _table(query, "kernel_shapes", "launches", view.files)
     with calls:
         query = select(
             "step, dur_ns, stream, op, top_op, grid, block, bytes, event_id",
             "kernels",
-            {**where, "name": name},
+            where,
             order_by="dur_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "kernels", "kernel-calls")
+        _table(query, "kernels", "kernel-calls", view.files)
 
 
-def _of_activities(column: str, where: dict[str, Scalar], key: str) -> None:
+def _of_activities(column: str, where: dict[str, Scalar], key: str, files: str) -> None:
     """Device time by one of an activity's names: the kernels of an operator, or the other way."""
     query = select(
         f"{column}, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS device_ns, count(*) AS calls, "
@@ -112,7 +106,7 @@ def _of_activities(column: str, where: dict[str, Scalar], key: str) -> None:
         group_by=column,
         order_by=f"device_ns DESC, {column}",
     )
-    _table(query, "op_kernels", key)
+    _table(query, "op_kernels", key, files)
 
 
 def share_of(column: str) -> str:
@@ -123,6 +117,7 @@ def share_of(column: str) -> str:
 def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
     """An operator of a run without a device."""
     where = {"run_id": run, "rank": rank, "name": op, **steps.where()}
+    files = f"{run}-{steps.for_files}"
     _heading(op)
     shapes, calls = st.tabs(["Shapes", "Calls"])
     with shapes:
@@ -134,7 +129,7 @@ def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
             group_by="input_dims, input_types",
             order_by="self_ns DESC, input_dims",
         )
-        _table(query, "host_op_shapes", "host-shapes")
+        _table(query, "host_op_shapes", "host-shapes", files)
     with calls:
         query = select(
             "step, self_ns, dur_ns, tid, module, input_dims, concrete_inputs, event_id",
@@ -143,16 +138,18 @@ def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
             order_by="self_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "ops", "host-calls")
+        _table(query, "ops", "host-calls", files)
 
 
-def _table(query: Query, view: str, name: str, nothing: str = "Nothing was recorded.") -> None:
+def _table(
+    query: Query, view: str, name: str, files: str, nothing: str = "Nothing was recorded."
+) -> None:
     frame = data.rows(query)
     if frame.empty:
         st.caption(nothing)
         return
     tables.show(frame, view, key=f"detail-{name}", bars=["percent"])
     with st.container(horizontal=True, vertical_alignment="center"):
-        menu.show({name: query}, name)
+        menu.show({name: query}, name, files)
         if len(frame) == MOST_CALLS:
             st.caption(f"The {MOST_CALLS} longest.")

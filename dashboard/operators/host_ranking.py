@@ -24,7 +24,7 @@ def show(runs: Sequence[str], view: View) -> None:
     steps = view.steps
     if view.run:
         metrics.of_view(view)
-    left, right = st.container(key="beside-ranking").columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
         search = run_picker.search("filter by name")
         query = _query(runs, view, search)
@@ -39,7 +39,7 @@ def show(runs: Sequence[str], view: View) -> None:
             for place, key in enumerate(keys[:MOST_ROWS])
             if key[0] == name and process in (None, key[1])
         ]
-        menu.heading("By operator", {"ranking": query}, "host-ranking")
+        menu.heading("By operator", {"ranking": query}, "host-ranking", files=view.files)
         ticked = tables.show(
             frame.head(MOST_ROWS),
             "host_op_ranking",

@@ -76,7 +76,7 @@ def ranking_query(view: View, level: str, search: str) -> Query:
 
 def _ranking(view: View, level: str) -> None:
     metrics.of_view(view)
-    left, right = st.container(key="beside-ranking").columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
         search = run_picker.search("filter by name")
         query = ranking_query(view, level, search)
@@ -87,7 +87,12 @@ def _ranking(view: View, level: str) -> None:
         names = list(frame["name"])
         asked = st.query_params.get("name")
         of = "the device's span" if view.steps.is_whole else f"the time of {view.steps.label}"
-        menu.heading(f"By {LEVELS[level].partition(' around')[0]}", {"ranking": query}, "ranking")
+        menu.heading(
+            f"By {LEVELS[level].partition(' around')[0]}",
+            {"ranking": query},
+            "ranking",
+            files=view.files,
+        )
         rows = tables.show(
             frame.head(MOST_ROWS),
             "ranking",
@@ -102,13 +107,20 @@ def _ranking(view: View, level: str) -> None:
     run_picker.remember("name", chosen)
     with right:
         if asked and asked not in names:
-            is_not = f"**{formatting.literal(formatting.short_name(asked))}** is not in the table"
-            st.info(f"{is_not} of {view.steps.label}.", icon=":material/search_off:")
+            st.info(_missing(view, asked, search), icon=":material/search_off:")
         if chosen is not None:
             detail.show(view, level, chosen)
         else:
             step_parts.show(view)
             st.caption("Tick a row to see its kernels, shapes and calls here.")
+
+
+def _missing(view: View, name: str, search: str) -> str:
+    """Why the name in the address is not in the table."""
+    short = formatting.literal(formatting.short_name(name))
+    if search and search.lower() not in name.lower():
+        return f"The filter hides **{short}**: clear it to see the row."
+    return f"**{short}** is not in the table of {view.steps.label}."
 
 
 def _notes(rows: int, names: set[str], most: float, of: str) -> None:

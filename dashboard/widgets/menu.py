@@ -33,15 +33,19 @@ def heading(
     name: str,
     help: str | None = None,
     anchor: str | Literal[False] = False,
+    files: str = "",
 ) -> None:
     """The heading of a chart or table, with its menu at its right."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(title, anchor=anchor, width="content", help=help)
-        show(queries, name)
+        show(queries, name, files)
 
 
-def show(queries: Mapping[str, Query], name: str) -> None:
-    """The menu alone. `queries` by title; `name` is that of the files, without an extension."""
+def show(queries: Mapping[str, Query], name: str, files: str = "") -> None:
+    """The menu alone. `queries` by title; `name` is that of the files, without an extension.
+
+    `files` is what the names of the files begin with.
+    """
     with st.popover(
         ":material/more_horiz:",
         type="tertiary",
@@ -51,11 +55,11 @@ def show(queries: Mapping[str, Query], name: str) -> None:
         tabs = st.tabs(list(queries)) if len(queries) > 1 else [st.container()]
         for tab, (what, query) in zip(tabs, queries.items(), strict=True):
             with tab:
-                _query(query, f"{name}-{what}" if len(queries) > 1 else name)
+                _query(query, f"{name}-{what}" if len(queries) > 1 else name, files)
         _link()(key=f"link-{name}")
 
 
-def _query(query: Query, name: str) -> None:
+def _query(query: Query, name: str, files: str) -> None:
     text = query.inlined()
     st.code(text, language="sql", wrap_lines=True, height=280 if len(text) > TALL else "content")
     fetch = data.later(query)
@@ -73,16 +77,17 @@ def _query(query: Query, name: str) -> None:
                 "parquet": lambda: fetch().to_parquet(index=False),
             },
             name,
+            files,
         )
 
 
-def downloads(formats: Mapping[str, Callable[[], Any]], name: str) -> None:
+def downloads(formats: Mapping[str, Callable[[], Any]], name: str, files: str = "") -> None:
     """A button for each format; the file is made when it is asked for."""
     for extension, make in formats.items():
         st.download_button(
             extension.upper() if extension == "csv" else extension.capitalize(),
             make,
-            file_name=f"{name}.{extension}",
+            file_name=f"{files}-{name}.{extension}" if files else f"{name}.{extension}",
             key=f"{name}.{extension}",
             icon=":material/download:",
             on_click="ignore",

@@ -25,7 +25,7 @@ def show(view: View) -> None:
         arguments=(view.run, *view.steps.bounds),
         order_by="ns DESC, ordinal",
     )
-    menu.heading("Where the time goes", {"parts": query}, "parts", help=EXPLAINED)
+    menu.heading("Where the time goes", {"parts": query}, "parts", help=EXPLAINED, files=view.files)
     has_steps = not formatting.missing(view.measured.step)
     whole = "All steps, with the time between them" if has_steps else "The whole recording"
     st.caption(whole if view.steps.is_whole else view.steps.label.capitalize())

@@ -23,6 +23,7 @@ MOST_BARS = 200
 TALL, LOW = 170, 84  # pixels, with the axis
 FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
 FAINT = 0.35
+HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ class Steps:
     def where(self) -> dict[str, Scalar]:
         """The conditions that a row with a column `step` is of these steps."""
         return {} if self.is_whole else {"step >=": self.first, "step <=": self.last}
+
+    @property
+    def for_files(self) -> str:
+        """What the names of files about these steps say of them."""
+        if self.is_whole:
+            return "whole"
+        one = self.first == self.last
+        return f"step-{self.first}" if one else f"steps-{self.first}-{self.last}"
 
     def has(self, step: int) -> bool:
         """Whether a step is one of these."""
@@ -152,7 +161,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         return
     last = numbers[:MOST_BARS][-1]
     query = select(
-        "step, part, ns",
+        "step, part, is_idle, ns",
         "step_parts",
         {"run_id": run, **device.where(), "ns <>": 0, "step <=": last},
         order_by="step, ordinal",
@@ -169,32 +178,51 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             choose(str(points[0]["step"]))
 
     if is_tall:
-        menu.heading("Steps", {"steps": query}, "steps")
-        charts.legend_of(set(frame["part"]))
+        menu.heading("Steps", {"steps": query}, "steps", files=run)
+        charts.legend_of(set(frame["part"][frame["ns"] > 0]))
     is_narrow = not is_tall and len(numbers) <= FEW
-    st.altair_chart(
-        _chart(frame, steps, is_tall),
-        width=max(LEAST_PIXELS, FEW_PIXELS * len(numbers)) if is_narrow else "stretch",
-        key=key,
-        on_select=picked,
-        selection_mode=[CLICKED, BRUSHED],
-        alt="Time of each step",
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.altair_chart(
+            _chart(frame, steps, is_tall),
+            width=max(LEAST_PIXELS, FEW_PIXELS * len(numbers)) if is_narrow else "stretch",
+            key=key,
+            on_select=picked,
+            selection_mode=[CLICKED, BRUSHED],
+            alt="Wall time of each step",
+        )
+        if not is_tall:
+            st.caption(HINT, width="content")
     if len(numbers) > MOST_BARS:
         st.caption(
             f"The first {MOST_BARS:,} of {len(numbers):,} steps. `step=` in the address takes any."
         )
 
 
+def _without_overlap(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of positive parts, each with the height of its bar, ns.
+
+    The overlap is negative. It is taken off the work of its step, from each part by its size, so
+    that a bar is as high as the wall time.
+    """
+    parts = frame[frame["ns"] > 0]
+    is_work = parts["is_idle"].eq(False).fillna(False).astype(bool)
+    overlap = frame[frame["ns"] < 0].groupby("step")["ns"].sum()
+    work = parts[is_work].groupby("step")["ns"].sum()
+    shares = (1 + overlap / work).reindex(work.index).fillna(1)
+    heights = parts["ns"].where(~is_work, parts["ns"] * parts["step"].map(shares))
+    return parts.assign(height_ns=heights.astype(float))
+
+
 def _chart(frame: pd.DataFrame, steps: Steps, is_tall: bool) -> Any:
     wall_ns = frame.groupby("step")["ns"].sum()
+    frame = _without_overlap(frame)
     factor, unit = charts.duration_axis(wall_ns.max())
     rows = pd.DataFrame(
         {
             "step": frame["step"].astype(int),
             "label": frame["part"].map(colours.label),
             "place": frame["part"].map(colours.place),
-            "value": frame["ns"] / factor,
+            "value": frame["height_ns"] / factor,
             "time": frame["ns"].map(formatting.duration),
             "whole": frame["step"].map(wall_ns).map(formatting.duration),
             "opacity": [1 if steps.has(int(step)) else FAINT for step in frame["step"]],

@@ -1,8 +1,12 @@
 """The timeline of a device or host: how busy it was, its gaps and what ran; with zoom."""
 
+from functools import cache
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.query import Query, call, select
 from dashboard.widgets import menu, timeline_chart, zoom
@@ -11,6 +15,19 @@ from dashboard.widgets.view import View
 BINS = 240
 MOST_ACTIVITIES = 1_000
 MOST_GAPS = 300
+MOST_STEPS = 20
+LIMITS = {
+    "gaps": (MOST_GAPS, "gaps"),
+    "activities": (MOST_ACTIVITIES, "activities of the device"),
+    "host": (MOST_ACTIVITIES, "operators of the host"),
+}
+# Where the page was already scrolled past the timeline; the charts are drawn anew by then.
+SCROLL = """export default function ({ data, parentElement }) {
+    const top = parentElement.querySelector(".top");
+    const isNew = top.gap !== undefined && top.gap !== data.gap && data.gap !== null;
+    top.gap = data.gap;
+    if (isNew) setTimeout(() => top.scrollIntoView({ block: "nearest", behavior: "smooth" }), 300);
+}"""
 COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
 
 
@@ -19,36 +36,83 @@ def show(view: View) -> None:
     """Draws the stretch that the URL names, else the steps of the view. Brushing zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
-    since, until = zoom.TIME.stretch(whole, _of_steps(view, start_ns, whole))
+    of_steps = _of_steps(view, start_ns, whole)
+    since, until = zoom.TIME.stretch(whole, of_steps)
     queries = _queries(view, start_ns + since, start_ns + until)
-    menu.heading("Timeline", queries, "timeline")
+    _scroller()(key="timeline-scroller", data={"gap": st.query_params.get(zoom.GAP)})
+    menu.heading("Timeline", queries, "timeline", files=view.files)
     frames = {what: data.rows(query) for what, query in queries.items()}
-    zoom.TIME.controls(view.key, since, until, whole, zoom.described(since, until, whole))
-    left_out = [what for what in LIMITS if len(frames.get(what, ())) > LIMITS[what]]
+    text = _shown(view, (since, until), of_steps, whole)
+    zoom.TIME.controls(view.key, since, until, whole, text)
     drawn = [
-        since_start(frames[what].head(LIMITS[what]), start_ns)
-        for what in LIMITS
-        if what in frames and (what == "gaps" or what not in left_out)
+        since_start(frames[what].head(most), start_ns)
+        for what, (most, _) in LIMITS.items()
+        if what in frames
     ]
+    steps = _steps(view, start_ns + since, start_ns + until)
     timeline_chart.draw(
         since_start(frames["busy"], start_ns),
         pd.concat(drawn),
+        since_start(steps, start_ns),
         since,
         until,
         key=f"timeline-{view.key}-{since}-{until}",
         on_zoom=zoom.TIME.to,
     )
-    st.caption(" ".join(["Drag over the upper part to zoom in.", *map(_left_out, left_out)]))
+    said = ["Drag over the upper part to zoom in."]
+    if len(steps):
+        said.append("Dashed lines mark where a step begins and ends on the host.")
+        if not view.is_host:
+            said.append(
+                "Its work can end later, while the next step runs: the stretch of a step can be "
+                "longer than its wall time."
+            )
+    left_out = [
+        f"the {most:,} longest {those}"
+        for what, (most, those) in LIMITS.items()
+        if len(frames.get(what, ())) > most
+    ]
+    if left_out:
+        said.append(f"Drawn are {' and '.join(left_out)}: zoom in for all.")
+    st.caption(" ".join(said))
 
 
-LIMITS = {"gaps": MOST_GAPS, "activities": MOST_ACTIVITIES, "host": MOST_ACTIVITIES}
+@cache
+def _scroller() -> Any:
+    """Brings the timeline to the screen when a gap is ticked below it."""
+    return st.components.v2.component(
+        "tracehouse_scroller",
+        html='<div class="top" style="scroll-margin-top: 1rem"></div>',
+        js=SCROLL,
+    )
 
 
-def _left_out(what: str) -> str:
-    if what == "gaps":
-        return f"Of the gaps, the longest {MOST_GAPS} are drawn."
-    those = "activities of the device" if what == "activities" else "operators of the host"
-    return f"Zoom in to see the {those}: there are more than {LIMITS[what]:,} in the stretch."
+def _shown(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
+    """What stretch the timeline shows, in words."""
+    described = zoom.described(*stretch, whole)
+    if stretch == (0, whole):
+        return described
+    if stretch == of_steps:
+        label = view.steps.label
+        several = label.startswith("steps ")
+        return (
+            f"**{label.capitalize()}**, from {'their' if several else 'its'} start to the end of "
+            f"{'their' if several else 'its'} work: {described}"
+        )
+    return f"**Zoomed in**: {described}"
+
+
+def _steps(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
+    """The steps of the stretch, as the host ran them; none where they are too many to mark."""
+    query = select(
+        "step, start_ns, start_ns + dur_ns AS end_ns",
+        "step_metrics",
+        {**view.where(), "start_ns <": until_ns, "start_ns + dur_ns >": since_ns},
+        order_by="start_ns",
+        limit=MOST_STEPS + 1,
+    )
+    frame = data.rows(query)
+    return frame if len(frame) <= MOST_STEPS else frame.head(0)
 
 
 def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
@@ -56,8 +120,9 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
     rank = view.device.rank if view.device else 0
     inside = {"start_ns <": until_ns, "end_ns >": since_ns}
     longest = "dur_ns DESC, start_ns"
+    part = "class" if view.is_host else ingest.literal(timeline_chart.HOST)
     host = select(
-        "lane, class AS part, start_ns, end_ns, dur_ns, name, op",
+        f"lane, {part} AS part, start_ns, end_ns, dur_ns, name, op",
         "work_item_timeline",
         {"run_id": view.run, "rank": rank, "measure": "host", **inside},
         order_by=longest,
@@ -67,8 +132,16 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
     columns = "start_ns, end_ns, part, part_ns, percent"
     if view.is_host:
         arguments = [view.run, rank, *stretch]
-        busy = call(columns, "host_occupancy", arguments, "start_ns, part")
-        return {"busy": busy, "host": host}
+        busy = call(columns, "host_time_in_bins", arguments, "start_ns, part")
+        gaps = select(
+            f"{ingest.literal(timeline_chart.GAPS)} AS lane, part, start_ns, end_ns, dur_ns",
+            "host_stretches_between",
+            {"is_idle": True},
+            arguments=(view.run, rank, since_ns, until_ns),
+            order_by=longest,
+            limit=MOST_GAPS + 1,
+        )
+        return {"busy": busy, "gaps": gaps, "host": host}
     where = {**view.where(), **inside}
     device = view.device.device if view.device else None
     arguments = [view.run, rank, device, *stretch]

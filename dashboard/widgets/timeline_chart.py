@@ -1,6 +1,6 @@
 """The two charts of a timeline: how busy the device was, and what ran or idled when."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair as alt
@@ -12,6 +12,8 @@ from dashboard.widgets import charts, colours, formatting
 BRUSH = "stretch"
 BUSY_HEIGHT = 110
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
+HOST = "operators on the host"  # the part of all lanes of the host below those of a device
+HOST_COLOUR = colours.UNKNOWN_OWNERS[1]
 NAME_WIDTH = 160  # characters of a name in a tooltip
 SIDE: dict[str, Any] = {"minExtent": 80, "maxExtent": 80, "labelLimit": 75}  # aligns the charts
 
@@ -19,6 +21,7 @@ SIDE: dict[str, Any] = {"minExtent": 80, "maxExtent": 80, "labelLimit": 75}  # a
 def draw(
     occupancy: pd.DataFrame,
     moments: pd.DataFrame,
+    steps: pd.DataFrame,
     since: int,
     until: int,
     key: str,
@@ -26,11 +29,16 @@ def draw(
 ) -> None:
     """Two charts on one time axis; brushing the upper one calls `on_zoom` with a stretch, ns.
 
+    The lower one marks the beginning and end of `steps`.
+
     They are apart because Vega fails on a brush in one of two concatenated charts.
     """
     factor, unit = charts.duration_axis(until - since)
     time = alt.Scale(domain=[since / factor, until / factor], nice=False, padding=0)
     parts = set(occupancy["part"]) | set(moments["part"])
+    colour_of = {colours.label(part): colours.of(part) for part in colours.order(parts)}
+    if HOST in parts:
+        colour_of[HOST] = HOST_COLOUR
 
     def brushed() -> None:
         chosen: Any = st.session_state[key]["selection"].get(BRUSH, {})
@@ -38,7 +46,7 @@ def draw(
             begin, end = sorted(int(edge * factor) for edge in interval)
             on_zoom(begin, end)
 
-    charts.legend_of(parts)
+    charts.legend(colour_of)
     st.altair_chart(
         busy(occupancy, factor, time, parts, BUSY_HEIGHT),
         key=key,
@@ -46,9 +54,11 @@ def draw(
         selection_mode=BRUSH,
         alt="Share of each stretch of time that was compute, communication, copy or idle",
     )
+    lanes = _lanes(moments, factor, time, unit, colour_of, since, until)
+    marks = [] if steps.empty else _steps(steps, factor, time, since, until)
+    height = lanes.height
     st.altair_chart(
-        _lanes(moments, factor, time, unit, parts, since, until),
-        alt="Gaps and activities in time",
+        alt.layer(lanes, *marks).properties(height=height), alt="Gaps and activities in time"
     )
 
 
@@ -96,7 +106,7 @@ def _lanes(
     factor: float,
     time: alt.Scale,
     unit: str,
-    parts: set[str],
+    colour_of: Mapping[str, str],
     since: int,
     until: int,
 ) -> Any:
@@ -112,7 +122,7 @@ def _lanes(
             "from": moments["start_ns"].clip(since, until) / factor,
             "to": moments["end_ns"].clip(since, until) / factor,
             "lane": moments["lane"],
-            "label": moments["part"].map(colours.label),
+            "label": [part if part == HOST else colours.label(part) for part in moments["part"]],
             "time": moments["dur_ns"].map(formatting.duration),
             "at": moments["start_ns"].map(formatting.duration),
             "name": short("name"),
@@ -122,11 +132,8 @@ def _lanes(
             "after": short("after_kernel"),
         }
     )
-    lanes = set(data["lane"])
-    streams = sorted(lane for lane in lanes if not lane.startswith("thread "))
-    # The gaps, the streams, and below them the host's threads.
-    order = [*(GAPS,) * (GAPS in lanes), *(lane for lane in streams if lane != GAPS)]
-    order += sorted(lanes - {*streams})
+    order = sorted(set(data["lane"]), key=_place)
+    scale = alt.Scale(domain=list(colour_of), range=list(colour_of.values()))
     return (
         alt.Chart(data)
         .mark_bar(height={"band": 0.8}, minBandSize=4)
@@ -134,7 +141,7 @@ def _lanes(
             x=alt.X("from:Q", scale=time, title=f"time since the start of the recording ({unit})"),
             x2=alt.X2("to:Q"),
             y=alt.Y("lane:N", sort=order, title=None, axis=alt.Axis(**SIDE)),
-            color=charts.coloured(parts),
+            color=alt.Color("label:N", scale=scale, legend=None),
             tooltip=charts.tooltips(
                 "label:N",
                 "time:N",
@@ -148,3 +155,35 @@ def _lanes(
         )
         .properties(height=26 * len(order) + 75)
     )
+
+
+def _place(lane: str) -> tuple[bool, bool, str, int]:
+    """Where a lane stands: the gaps, the streams by number, and below them the host's threads."""
+    what, _, number = lane.rpartition(" ")
+    return (
+        lane != GAPS,
+        what == "thread",
+        what,
+        int(number) if number.isdecimal() else -1,
+    )
+
+
+def _steps(
+    steps: pd.DataFrame, factor: float, time: alt.Scale, since: int, until: int
+) -> list[Any]:
+    """Lines where steps begin and end, and the name of each at its beginning."""
+    edges = sorted({*steps["start_ns"], *steps["end_ns"]})
+    lines = pd.DataFrame({"at": [edge / factor for edge in edges if since <= edge <= until]})
+    names = pd.DataFrame(
+        {
+            "at": steps["start_ns"].clip(lower=since) / factor,
+            "step": [f"step {step:,}" for step in steps["step"]],
+        }
+    )
+    at = alt.X("at:Q", scale=time)
+    return [
+        alt.Chart(lines).mark_rule(strokeDash=[4, 3], color=colours.ink()).encode(x=at),
+        alt.Chart(names)
+        .mark_text(align="left", baseline="bottom", dx=3, color=colours.ink())
+        .encode(x=at, y=alt.value(-3), text=alt.Text("step:N")),
+    ]

@@ -54,6 +54,11 @@ class View:
         return f"{self.run}-{self.device.label if self.device else ''}-{self.steps.bounds}"
 
     @property
+    def files(self) -> str:
+        """What the names of files about these steps of the run begin with."""
+        return f"{self.run or f'{len(self.runs)}-runs'}-{self.steps.for_files}"
+
+    @property
     def is_median(self) -> bool:
         """Whether the steps are the median step, or the whole of a run without steps."""
         step = None if formatting.missing(self.measured.step) else int(self.measured.step)

@@ -15,11 +15,14 @@ class Zoom:
     until: str
     shortest: int
 
-    def to(self, since: int, until: int) -> None:
-        """Puts a stretch into the URL; the chart draws it. Ignores what is too short to draw."""
+    def to(self, since: int, until: int, **others: str) -> None:
+        """Puts a stretch into the URL; the chart draws it. Ignores what is too short to draw.
+
+        `others` are what else to put there.
+        """
         if until - since >= self.shortest:
             # In one step, or the browser's Back would stop between the two.
-            st.query_params.update({self.since: str(since), self.until: str(until)})
+            st.query_params.update({self.since: str(since), self.until: str(until), **others})
 
     def reset(self) -> None:
         """Takes the stretch out of the URL."""
@@ -71,14 +74,16 @@ class Zoom:
 
 
 TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
+GAP = "gap"  # in the URL: where the ticked gap begins, ns since the start of the recording
 MEMORY = Zoom("mfrom", "mto", shortest=2)  # ns or actions, of memory curves
 
 
 def forget() -> None:
-    """Takes stretches and moments out of the URL: they are of another run, device or step."""
+    """Takes stretches, moments and gaps out of the URL: they are of another run, device or step."""
     for stretch in (TIME, MEMORY):
         stretch.reset()
-    st.query_params.pop("at", None)
+    for key in ("at", GAP):
+        st.query_params.pop(key, None)
 
 
 def described(since: int, until: int, whole: int) -> str:

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.dashboard.browser import cell, query_of, tick, wait_for_query
+from tests.dashboard.browser import cell, query_of, tick, wait_for_query, wait_until_drawn
 
 
 def test_bubbles_name_the_data_loader(tab, address, run_of):
@@ -24,7 +24,7 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
 def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
-    timeline = tab.get_by_test_id("stVegaLiteChart").first
+    timeline = tab.get_by_test_id("stVegaLiteChart").nth(1)  # below the causes
     expect(timeline.locator("canvas, svg").first).to_be_visible()
     box = timeline.bounding_box()
     assert box
@@ -45,11 +45,21 @@ def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_o
     expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
 
 
-def test_a_gap_can_be_looked_at(tab, address, run_of):
+def test_a_ticked_gap_is_on_screen_and_in_the_address(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&cause=dataloader")
-    expect(cell(tab, "dataloader", 1).first).to_be_attached()
+    expect(tab.get_by_role("heading", name="What the host was doing")).to_be_visible()
+    wait_until_drawn(tab)
+    tab.locator(".grid").nth(1).scroll_into_view_if_needed()
     tick(tab, 0, 1)
+    wait_for_query(tab, "gap")
+    gap = tab.get_by_role("heading", name="A gap of 126 ms")
+    expect(gap).to_be_visible()
     whole = tab.get_by_test_id("stCode").filter(has_text="_SingleProcessDataLoaderIter.__next__")
     expect(whole).to_be_visible()
-    tab.get_by_role("button", name="Show it in the timeline").click()
-    wait_for_query(tab, "from")
+    expect(tab.get_by_text("Zoomed in: 252 ms")).to_be_in_viewport()
+    tab.goto(tab.url)
+    expect(gap).to_be_visible()
+    expect(tab.get_by_text("Zoomed in: 252 ms")).to_be_visible()
+    tick(tab, 0, 1)
+    expect(gap).to_be_hidden()
+    assert not {"gap", "from", "to"} & set(query_of(tab))

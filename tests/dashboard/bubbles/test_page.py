@@ -1,5 +1,7 @@
 """Page Bubbles, without a browser."""
 
+import json
+
 import pyarrow as pa
 import pytest
 
@@ -29,7 +31,12 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
     assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
     lanes = max(charts(page), key=lambda chart: len(chart.columns))
-    assert sorted(lanes["name"]) == ["a", "b"]
+    drawn = lanes[["lane", "name", "label", "time"]].values.tolist()
+    assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
+        ["a", "compute", "10.0 µs"],
+        ["b", "compute", "10.0 µs"],
+    ]
+    assert [row[2:] for row in drawn if row[0] == "idle"] == [["idle: host", "40.0 µs"]]
 
 
 def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
@@ -48,7 +55,45 @@ def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
     rows = found[["cause", "bubble_ns", "bubbles"]].itertuples(index=False, name=None)
     assert list(rows) == causes
     assert len(gaps) == min(200, sum(count for *_, count in causes))
-    assert f"{formatting.duration(length_ns)} from" in texts(page)
+    assert (
+        f"**Step 9**, from its start to the end of its work: {formatting.duration(length_ns)}"
+        in (texts(page))
+    )
+
+
+def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
+    """Where a gap began before the step: the whole gaps add up to less."""
+    run = run_of(TWO_RANKS)
+    with ingest.connect(shown_store) as connection:
+        step, idle_ns, gaps, whole_ns = connection.execute(
+            "SELECT any_value(step.step), any_value(idle_ns), any_value(bubbles), sum(gap.dur_ns) "
+            "FROM step_metrics AS step INNER JOIN bubbles AS gap USING (run_id, rank, step) "
+            "WHERE run_id = $1 AND rank = 1 AND is_median AND step IS NOT NULL",
+            [run],
+        ).fetchone()
+    page = app(shown_store, "bubbles", run=run)
+    causes = tables(page)[0]
+    assert whole_ns < causes["bubble_ns"].sum() == idle_ns
+    assert causes["bubbles"].sum() == gaps
+    assert {m.label: m.value for m in page.metric}["Idle"] == formatting.duration(idle_ns)
+    assert "can add up to another time" in texts(page)
+    split = charts(page)[-1]
+    assert set(split["bar"]) == {"rank 0 device 0", "rank 1 device 1"}
+    assert list(split.groupby("bar")["percent"].sum()) == [pytest.approx(100)] * 2
+    idle = split[(split["bar"] == "rank 1 device 1") & (split["label"] == "idle: host")]
+    assert list(idle["time"]) == [formatting.duration(causes["bubble_ns"].iloc[0])]
+    assert f"of the wall time of step {step}" in page.get("vega_lite_chart")[-1].proto.spec
+
+
+def test_a_busy_device_shows_its_streams_by_number(app, shown_store, run_of):
+    page = app(shown_store, "bubbles", run=run_of("v100_resnet50_workers0"))
+    lanes = max(charts(page), key=lambda chart: len(chart.columns))
+    assert (lanes["lane"] == "stream 7").sum() == 1_000
+    assert "the 1,000 longest activities of the device" in texts(page)
+    page = app(shown_store, "bubbles", run=run_of(TWO_RANKS))
+    spec = max((chart.proto.spec for chart in page.get("vega_lite_chart")), key=len)
+    order = ["idle", *(f"stream {number}" for number in (7, 23, 25, 84, 203))]
+    assert json.dumps(order)[:-1] in spec
 
 
 def test_runs_whose_ids_begin_alike_have_bars_of_their_own(app, traces):

@@ -69,6 +69,8 @@ def test_downloads_have_all_rows_with_whole_names(tab, address, run_of):
     open_menu(tab, "ranking")
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="CSV", exact=True).click()
+    run = run_of("h100_owlv2")
+    assert waiting.value.suggested_filename == f"{run}-whole-ranking.csv"
     lines = Path(waiting.value.path()).read_text().splitlines()
     assert lines[0] == "name,percent,device_ns,calls"
     assert any("at::native::vectorized_elementwise_kernel<4" in line for line in lines)

@@ -73,10 +73,28 @@ def test_a_range_of_steps_is_the_sum_of_its_steps(app, shown_store, run_of):
     assert {m.label: m.value for m in page.metric}["Wall time"] == formatting.duration(wall_ns)
 
 
+def test_the_strip_of_steps_is_as_high_as_their_wall_times(app, shown_store, run_of):
+    """Where the parts of a step overlap."""
+    run = run_of(TWO_RANKS)
+    with ingest.connect(shown_store) as connection:
+        walls = connection.execute(
+            "SELECT step, wall_ns FROM step_metrics "
+            "WHERE run_id = $1 AND rank = 1 AND step IS NOT NULL ORDER BY step",
+            [run],
+        ).fetchall()
+    strip = charts(app(shown_store, "operators", run=run))[0]
+    assert strip["value"].min() > 0
+    drawn = (strip.groupby("step")["value"].sum() * 1e6).items()
+    assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
+
+
 def test_search_narrows_the_ranking(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"))
     page.text_input(key="q").set_value("SOFT").run()
     assert list(tables(page)[0]["name"]) == ["aten::softmax"]
+    page.query_params["name"] = "aten::bmm"
+    page.run()
+    assert r"The filter hides **aten\:\:bmm**" in texts(page)
     page.text_input(key="q").set_value("no such thing").run()
     assert "clear the search" in texts(page)
 

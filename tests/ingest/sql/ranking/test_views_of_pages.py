@@ -13,6 +13,7 @@ RUNS = (
     "v100_resnet50_workers0",
     "v100_resnet50_workers4",
     "flux_eager_full",
+    "flux_compiled_steady_bs5",
     TWO_RANKS,
 )
 
@@ -71,6 +72,25 @@ def test_occupancy_is_the_split_seen_through_time(store, bins):
             f"SELECT cause, bubble_ns FROM bubble_causes WHERE run_id = '{run}' AND rank = {rank}",
         )
         assert occupancy == {part: ns for part, ns in split + causes if ns}
+
+
+@pytest.mark.parametrize("bins", [1, 240])
+def test_the_time_of_a_host_is_its_parts_seen_through_time(store, bins):
+    for run, start, end in rows(
+        store,
+        "SELECT run_id, wall_start_ns, wall_end_ns FROM measured_windows WHERE measure = 'host'",
+    ):
+        stretch = f"'{run}', 0, {start}, {end}"
+        in_bins = f"host_time_in_bins({stretch}, {bins})"
+        seen = rows(store, f"SELECT part, sum(part_ns)::BIGINT FROM {in_bins} GROUP BY part")
+        parts = rows(
+            store,
+            "SELECT part, sum(ns)::BIGINT FROM step_parts "
+            f"WHERE run_id = '{run}' AND is_idle IS NOT NULL GROUP BY part HAVING sum(ns) <> 0",
+        )
+        assert sorted(seen) == sorted(parts)
+        idle = rows(store, f"SELECT count(*) FROM host_stretches_between({stretch}) WHERE is_idle")
+        assert idle == rows(store, f"SELECT sum(bubbles) FROM step_metrics WHERE run_id = '{run}'")
 
 
 def test_a_stretch_is_filled_and_no_more(store, owlv2):

@@ -105,6 +105,15 @@ def test_bubbles_of_steps(three) -> None:
     assert ask(three, query, ", 1, 1") == []
 
 
+@pytest.mark.parametrize("bounds", ["", ", 2, 2", ", 1, 2", ", 7, 9"])
+def test_causes_and_split_of_steps_add_up(three, bounds) -> None:
+    times = ask(three, "SELECT bubble_ns, wall_ns FROM metrics_of_steps({})", bounds)
+    query = "SELECT sum(bubble_ns) FROM bubble_causes_of_steps({}) HAVING count(*) > 0"
+    assert ask(three, query, bounds) == [(idle_ns,) for idle_ns, _ in times if idle_ns]
+    query = "SELECT sum(part_ns) FROM device_split_of_steps({}) HAVING count(*) > 0"
+    assert ask(three, query, bounds) == [(wall_ns,) for _, wall_ns in times]
+
+
 def test_the_highest_memory_of_steps(traces: Traces) -> None:
     connection = traces.add(
         [

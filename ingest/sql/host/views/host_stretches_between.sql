@@ -1,0 +1,108 @@
+-- What the host of a run without a device did from one Unix time to another, with its idle time:
+-- `host_stretches_between(run, of_rank, since_ns, until_ns)`. All threads are taken together. Idle
+-- time counts in the measured time of the run only, as in `step_parts`.
+-- One row: a stretch of time in which nothing begins or ends.
+--
+-- part      compute, while an operator ran; compiled_code, while a compiled graph but no operator
+--           did; else a cause of idle time, as in `parts`
+-- is_idle   whether it is a cause of idle time
+-- start_ns  Unix time at which it begins, ns
+-- end_ns    at which it ends, ns
+-- dur_ns    its length, ns
+CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
+    WITH
+    work AS (
+        SELECT kind, start_ns, start_ns + dur_ns AS end_ns
+        FROM top_ops
+        WHERE run_id = run AND rank = of_rank
+        UNION ALL
+        SELECT 'compiled_code' AS kind, start_ns, start_ns + dur_ns AS end_ns
+        FROM events
+        WHERE
+            run_id = run
+            AND rank = of_rank
+            AND category IN ('cpu_op', 'user_annotation')
+            AND is_compiled_graph(name)
+    ),
+
+    shown AS (
+        SELECT
+            kind,
+            greatest(start_ns, since_ns::BIGINT) AS start_ns,
+            least(end_ns, until_ns::BIGINT) AS end_ns
+        FROM work
+        WHERE start_ns < until_ns AND end_ns > since_ns
+    ),
+
+    measured AS (
+        SELECT
+            greatest(start_ns, since_ns::BIGINT) AS start_ns,
+            least(end_ns, until_ns::BIGINT) AS end_ns
+        FROM measured_windows
+        WHERE
+            run_id = run
+            AND rank = of_rank
+            AND measure = 'host'
+            AND start_ns < until_ns
+            AND end_ns > since_ns
+    ),
+
+    edges AS (
+        SELECT start_ns AS edge_ns, kind, 1 AS change FROM shown
+        UNION ALL
+        SELECT end_ns AS edge_ns, kind, -1 AS change FROM shown
+        UNION ALL
+        SELECT start_ns AS edge_ns, NULL AS kind, 0 AS change FROM measured
+        UNION ALL
+        SELECT end_ns AS edge_ns, NULL AS kind, 0 AS change FROM measured
+    ),
+
+    -- How much of each kind runs after each edge.
+    running AS (
+        SELECT
+            edge_ns AS start_ns,
+            lead(edge_ns) OVER (ORDER BY edge_ns) AS end_ns,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0)
+                AS computing,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
+                AS in_compiled_code,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0)
+                AS loading,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'compilation')) OVER up_to, 0)
+                AS compiling
+        FROM edges
+        GROUP BY edge_ns
+        WINDOW up_to AS (ORDER BY edge_ns)
+    ),
+
+    divided AS (
+        SELECT
+            CASE
+                WHEN computing > 0 THEN 'compute'
+                WHEN in_compiled_code > 0 THEN 'compiled_code'
+                ELSE idle_cause(step_part_rules(
+                    is_late := TRUE,
+                    is_loading := loading > 0,
+                    is_compiling := compiling > 0 AND loading = 0
+                ))
+            END AS part,
+            start_ns,
+            end_ns
+        FROM running
+        WHERE end_ns IS NOT NULL
+    )
+
+    SELECT
+        divided.part,
+        parts.is_idle,
+        divided.start_ns,
+        divided.end_ns,
+        divided.end_ns - divided.start_ns AS dur_ns
+    FROM divided
+    INNER JOIN parts ON divided.part = parts.part
+    WHERE
+        NOT parts.is_idle
+        OR EXISTS (
+            FROM measured
+            WHERE divided.start_ns >= measured.start_ns AND divided.end_ns <= measured.end_ns
+        );

@@ -1,0 +1,56 @@
+-- Idle time from one step to another by its cause: `bubble_causes_of_steps(run, from_step,
+-- to_step)`. Both steps are included. Without a bound, the range is open on that side; without
+-- both, it covers the whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
+-- One row: a cause of idle time in these steps, on a device of a rank; on its host, in a run
+-- without a device.
+--
+-- A gap that began before its step counts from the step's start on, so that the whole gaps of
+-- `bubbles` can add up to another time.
+--
+-- rank       rank of the process
+-- device     number of the device; null where the host is measured
+-- cause      as in `bubbles`
+-- bubbles    number of gaps that these steps' activities ended; null where the host is measured
+-- bubble_ns  time lost, ns
+-- percent    of the idle time of these steps, 0 to 100
+CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
+    WITH
+    lost AS (
+        SELECT found.run_id, found.rank, found.device, found.part AS cause, sum(found.ns) AS ns
+        FROM step_parts AS found
+        WHERE found.run_id = run AND found.is_idle AND in_steps(found.step, from_step, to_step)
+        GROUP BY found.run_id, found.rank, found.device, found.part
+        HAVING sum(found.ns) > 0
+    ),
+
+    gaps AS (
+        SELECT gap.rank, gap.device, gap.cause, count(*) AS bubbles
+        FROM measured_bubbles AS gap
+        WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
+        GROUP BY gap.rank, gap.device, gap.cause
+    ),
+
+    -- Only a device's gaps are stored: without any of a cause there are none, for a host unknown.
+    measures AS (
+        SELECT DISTINCT metrics.rank, metrics.device, metrics.measure
+        FROM run_metrics AS metrics
+        WHERE metrics.run_id = run
+    )
+
+    SELECT
+        lost.rank,
+        lost.device,
+        lost.cause,
+        CASE WHEN measures.measure = 'device' THEN coalesce(gaps.bubbles, 0) END AS bubbles,
+        lost.ns::BIGINT AS bubble_ns,
+        -- By run too, for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
+        100.0 * lost.ns
+        / sum(lost.ns) OVER (PARTITION BY lost.run_id, lost.rank, lost.device) AS percent
+    FROM lost
+    INNER JOIN measures
+        ON lost.rank = measures.rank AND lost.device IS NOT DISTINCT FROM measures.device
+    LEFT JOIN gaps
+        ON
+            lost.rank = gaps.rank
+            AND lost.device IS NOT DISTINCT FROM gaps.device
+            AND lost.cause = gaps.cause;

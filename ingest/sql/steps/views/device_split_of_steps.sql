@@ -1,0 +1,49 @@
+-- How the wall time of the steps from one to another divides on each device:
+-- `device_split_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, the
+-- range is open on that side; without both, it covers the whole measured time. The parts do not
+-- overlap and add up to the wall time.
+-- One row: a part of these steps, on a device of a rank.
+--
+-- rank     rank of the process
+-- device   number of the device
+-- part     compute; exposed_communication, while nothing computed; exposed_copy, while nothing
+--          computed or communicated; else a cause of idle time, `lead` or `tail`, as in `parts`
+-- part_ns  time in it, ns
+-- percent  of the wall time, 0 to 100
+CREATE MACRO device_split_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
+    WITH
+    metrics AS (
+        SELECT *
+        FROM metrics_of_steps(run, from_step, to_step)
+        WHERE measure = 'device'
+    ),
+
+    found AS (
+        SELECT
+            rank,
+            device,
+            'compute' AS part,
+            busy_ns - exposed_communication_ns - exposed_copy_ns AS part_ns
+        FROM metrics
+        UNION ALL
+        SELECT rank, device, 'exposed_communication' AS part, exposed_communication_ns AS part_ns
+        FROM metrics
+        UNION ALL
+        SELECT rank, device, 'exposed_copy' AS part, exposed_copy_ns AS part_ns
+        FROM metrics
+        UNION ALL
+        SELECT rank, device, part, ns AS part_ns
+        FROM parts_of_steps(run, from_step, to_step)
+        WHERE is_idle IS NOT FALSE
+    )
+
+    SELECT
+        found.rank,
+        found.device,
+        found.part,
+        found.part_ns,
+        100.0 * found.part_ns / nullif(metrics.wall_ns, 0) AS percent
+    FROM found
+    INNER JOIN metrics
+        ON found.rank = metrics.rank AND found.device IS NOT DISTINCT FROM metrics.device
+    WHERE found.part_ns > 0;

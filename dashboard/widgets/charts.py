@@ -22,9 +22,14 @@ SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border
 @alt.theme.register("tracehouse", enable=True)
 def theme() -> alt.theme.ThemeConfig:
     """Few ticks, and labels that are easy to read; other colours and fonts are Streamlit's."""
-    words = {"labelColor": colours.quiet_ink(), "titleColor": colours.quiet_ink()}
-    few = {"tickCount": 6}
-    return {"config": {"axis": words, "axisQuantitative": few, "axisTemporal": few}}
+    ink = colours.quiet_ink()
+    return {
+        "config": {
+            "axis": {"labelColor": ink, "titleColor": ink},
+            "axisQuantitative": {"tickCount": 6},
+            "axisTemporal": {"tickCount": 6},
+        }
+    }
 
 
 def colour_scale(parts: list[str]) -> alt.Scale:

@@ -29,7 +29,7 @@ def test_figures_are_those_computed_elsewhere(app, shown_store, run_of, truth):
         whole = app(shown_store, page, run=run_of("h100_owlv2"), step="all")
         metrics = {m.label: m.value for m in whole.metric}
         assert metrics["Span"] == formatting.duration(device["span_ns"])
-        assert metrics["Busy"] == formatting.duration(device["busy_ns"])
+        assert metrics["Device busy"] == formatting.duration(device["busy_ns"])
         assert metrics["Idle"] == formatting.duration(device["bubble_ns"])
 
 

@@ -74,7 +74,7 @@ def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, adv
             "SELECT wall_ns, bubble_ns FROM run_metrics WHERE run_id = ?", [run_of(WORKERS0)]
         ).fetchall()
     page = app(shown_store, "advice", run=run_of(WORKERS0))
-    (idle,) = (metric for metric in page.metric if metric.label == "Idle between")
+    (idle,) = (metric for metric in page.metric if metric.label == "Idle")
     assert idle.delta == f"{formatting.percent(100 * bubble / wall)} of the wall time"
     pieces = advice_of(WORKERS0)
     idle_shares = [piece["percent"] for piece in pieces if not formatting.missing(piece["cause"])]

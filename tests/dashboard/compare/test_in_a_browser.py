@@ -113,7 +113,7 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     tab.set_viewport_size({"width": 1400, "height": 900})
     timeline = tab.get_by_role("heading", name="One step of each")
     expect(timeline).not_to_be_in_viewport()
-    tab.get_by_role("link", name="Timeline", exact=True).click()
+    tab.get_by_role("link", name="One step of each, on one time axis", exact=True).click()
     expect(timeline).to_be_in_viewport()
     assert query_of(tab)["other"] == [runs[2]]
 

@@ -90,7 +90,7 @@ def test_a_pair_with_a_known_answer(diff: Diff) -> None:
     assert said.code == 0
     assert said.err == (
         "warning: The median step may not be typical, as steps vary by more than 10 % or are "
-        "fewer than three. The first run: 2 steps. The second run: 2 steps.\n"
+        "fewer than three: 2 steps in the first run, 2 steps in the second.\n"
     )
     head = said.out.splitlines()[:4]
     assert head[0].startswith("BASE   eager-")

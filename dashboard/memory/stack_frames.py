@@ -106,6 +106,8 @@ def _owner(row: Any) -> str:
 
 
 def _place(row: Any) -> str | None:
+    """The file with the directory that it is in, and the line; downloads have the whole path."""
     if formatting.missing(row.filename) or row.filename in UNKNOWN:
         return None
-    return row.filename if formatting.missing(row.line) else f"{row.filename}:{row.line:.0f}"
+    name = "/".join(re.split(r"[/\\]", row.filename)[-2:])
+    return name if formatting.missing(row.line) else f"{name}:{row.line:.0f}"

@@ -24,8 +24,8 @@ FEWEST_TICKS = 3
 class Look:
     """How a chart is drawn.
 
-    `factor`: what values are divided by, for `unit`. `between`: the ends of the axis of time; None where the x
-    axis is the run number. `at`: the run whose card is open.
+    `between`: the ends of the axis of time; None where the x axis is the run number. `at`: the run
+    whose card is open. `factor`: what values are divided by, to be in `unit`.
     """
 
     is_log: bool

@@ -152,7 +152,9 @@ def _difference(runs: Sequence[str]) -> None:
             other = str(st.selectbox("To", rest, 0, key="other", bind="query-params", width=420))
     said = f"From **{formatting.literal(base)}** to **{formatting.literal(other)}**."
     st.markdown(said)
-    columns = f"rank, {DEVICE}, name, base_bytes, other_bytes, change_bytes, percent"
+    columns = (
+        f"rank, {DEVICE}, name, base_bytes, other_bytes, change_bytes, percent AS change_percent"
+    )
     curve = select(
         columns,
         "memory_diff",
@@ -205,7 +207,7 @@ def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> 
             "base_bytes": "from",
             "other_bytes": "to",
             "change_bytes": "change",
-            "percent": "change, %",
+            "change_percent": "change, %",
             "base_allocations": "allocations from",
             "other_allocations": "to",
         },

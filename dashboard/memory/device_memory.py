@@ -163,10 +163,8 @@ def metrics(device: MemoryDevice) -> None:
     """The answer first: peak, when, reserved, at the end, and what lay idle."""
     with st.container(horizontal=True):
         reserved = device.peak_reserved_bytes
-        share = f"{100 * device.peak_bytes / reserved:.1f}% of reserved" if reserved else None
-        _metric(
-            "Peak" if device.has_history else "In use", formatting.size(device.peak_bytes), share
-        )
+        label = "Peak" if device.has_history else "In use"
+        _metric(label, formatting.size(device.peak_bytes), _share(device))
         if device.has_history:
             _metric(*_when(device))
         if reserved is not None:
@@ -178,14 +176,27 @@ def metrics(device: MemoryDevice) -> None:
         columns = "inactive_bytes, stranded_bytes, inactive_percent"
         state = select(columns, "fragmentation", {**device.where(), "level": "device"})
         for row in data.rows(state).itertuples():
-            of_all = formatting.percent(row.inactive_percent)
-            _metric(f"Unused{then}", formatting.size(row.inactive_bytes), f"{of_all} of reserved")
+            said = f"{formatting.percent(row.inactive_percent)} of what was reserved then"
+            _metric(f"Unused{then}", formatting.size(row.inactive_bytes), said)
             _metric(
                 f"Stranded{then}",
                 formatting.size(row.stranded_bytes),
                 None,
                 "Unused, beside allocations in the same segment: it cannot be given back.",
             )
+
+
+def _share(device: MemoryDevice) -> str | None:
+    """How much the peak is of what was reserved at that moment, as the text below the curve has
+    it: more may be reserved later."""
+    where = {**device.where(), "ordinal": device.peak_ordinal}
+    moments = data.rows(select("reserved_bytes", "memory_timeline", where))
+    reserved = next(iter(moments["reserved_bytes"]), None)
+    if formatting.missing(reserved) or not reserved:
+        return None
+    share = formatting.percent(100 * device.peak_bytes / reserved)
+    then = " then" if device.has_history else ""
+    return f"{share} of {formatting.size(reserved)} reserved{then}"
 
 
 def _when(device: MemoryDevice) -> tuple[str, str, str | None]:

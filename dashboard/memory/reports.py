@@ -143,7 +143,8 @@ def _operators(device: MemoryDevice) -> Report:
         select(
             "op, calls, self_allocated_bytes, self_bytes, total_bytes",
             "memory_by_op",
-            device.where(),
+            # Steps are annotations, and no operators; the profiler counts them among these.
+            {**device.where(), "starts_with(op, 'ProfilerStep#')": False},
             order_by="self_allocated_bytes DESC, op",
         ),
         "What operators allocated, and what of it was left when they ended: as `key_averages()` of "

@@ -16,11 +16,11 @@ OWN = "your own"
 LINES = 8  # of a stack in short
 OWN_LINES = 4  # of these, as many are kept for the user's own
 LINE_WIDTH = 90  # characters
-WIDTHS = {"depth": 40, "of": 90, "function": 330}
+NARROW = {"depth": 40, "of": 80}
 
 
 def show(run: str, stack: int, key: str = "stack") -> None:
-    """All frames of a stack, innermost first."""
+    """A stack, innermost first: the user's own frames, and all others when asked for."""
     query = select(
         "depth, function, filename, line, is_python, is_library",
         "stack_frames",
@@ -28,28 +28,44 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         order_by="depth",
     )
     frame = data.rows(query)
-    st.markdown(f"**Its stack, innermost first: {formatting.counted(len(frame), 'frame')}**")
+    kind, best = _best(frame)
+    count = formatting.counted(len(frame), "frame")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(best) == len(frame):
+            st.markdown(f"**Its stack, innermost first: {count}**", width="content")
+        else:
+            st.markdown(f"**Its stack: {len(best):,} {kind} of {count}**", width="content")
+            if st.toggle("All frames", key=f"{key}-all"):
+                best = frame
+        menu.show({"stack": query}, f"{run}-{key}-{stack}")
     shown = pd.DataFrame(
         {
-            "depth": frame["depth"],
-            "of": [_owner(row) for row in frame.itertuples()],
-            "function": frame["function"],
-            "filename": [_place(row) for row in frame.itertuples()],
+            "depth": best["depth"],
+            "of": [_owner(row) for row in best.itertuples()],
+            "function": best["function"],
+            "filename": [_place(row) for row in best.itertuples()],
         }
     )
     tables.show(
         shown,
         "stack_frames",
-        key=f"{key}-{run}-{stack}",
-        widths=WIDTHS,
+        key=f"{key}-{run}-{stack}-{len(best)}",
+        hidden=["of"] if shown["of"].nunique() == 1 else [],
+        widths=NARROW,
         labels={"depth": "#", "of": "code of", "filename": "line"},
     )
-    own = shown[shown["of"] == OWN]
+
+
+def _best(frame: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """The frames that say most, with what they are: the user's own, else all of Python, else all.
+
+    A stack of a snapshot begins with about 20 frames of the allocator and of torch.
+    """
+    python = frame[frame["is_python"]]
+    own = python[~python["is_library"]]
     if not own.empty:
-        first = own.iloc[0]
-        place = formatting.literal(formatting.clipped(str(first["filename"]), 160))
-        st.caption(f"Your own code comes first at #{first['depth']}: {place}")
-    menu.show({"stack": query}, f"{run}-{key}-{stack}")
+        return "of your code", own
+    return ("of Python", python) if not python.empty else ("", frame)
 
 
 def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:
@@ -90,6 +106,8 @@ def _owner(row: Any) -> str:
 
 
 def _place(row: Any) -> str | None:
+    """The file with the directory that it is in, and the line; downloads have the whole path."""
     if formatting.missing(row.filename) or row.filename in UNKNOWN:
         return None
-    return row.filename if formatting.missing(row.line) else f"{row.filename}:{row.line:.0f}"
+    name = "/".join(re.split(r"[/\\]", row.filename)[-2:])
+    return name if formatting.missing(row.line) else f"{name}:{row.line:.0f}"

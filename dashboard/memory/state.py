@@ -13,7 +13,6 @@ from dashboard.query import Query, select
 from dashboard.widgets import formatting, menu, run_picker, tables
 
 MOST_OWNERS = 1_000
-WIDE = 262  # pixels of a line of code
 MOST_ALLOCATIONS = 200
 EXPLAINED = {
     ingest.names.BEFORE_TRACE: "allocated before the recording, freed in it.",
@@ -54,7 +53,7 @@ def _metrics(device: MemoryDevice, moment: Moment) -> str:
 
 @st.fragment
 def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
-    """The ranking; ticking one lists its allocations, and ticking one of these its stack."""
+    """The ranking; a click on one lists its allocations, and on one of these its stack."""
     query = select(
         "name, bytes, percent, allocations",
         "memory_by_owner_at('moment')",
@@ -69,14 +68,13 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
         return
     names = list(frame["name"])
     asked = st.query_params.get("owner")
-    left, right = st.columns([5, 4], gap="medium")
+    left, right = st.columns([5, 6], gap="medium")
     with left:
         rows = tables.show(
             frame,
             "memory_by_owner",
             key=f"owners-{device.key}-{level}-{moment.ordinal}",
             labels={"name": curve.OWNERS.get(level, level)},
-            widths={"name": WIDE},
             select="single-row" if device.allocations else None,
             selected=[names.index(asked)] if asked in names else [],
         )
@@ -86,14 +84,13 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
                 st.caption(f"**{name}**: {EXPLAINED[name]}")
     chosen = names[rows[0]] if rows else None
     run_picker.remember("owner", chosen)
-    stack = None
     with right:
         if chosen is not None:
             stack = _allocations(device, level, chosen, moment)
+            if stack is not None:
+                stack_frames.show(device.run, stack)
         elif device.allocations:
-            st.caption("Tick a row to see its allocations and where they were made.")
-    if stack is not None:
-        stack_frames.show(device.run, stack)
+            st.caption("Click a row to see its allocations and where they were made.")
 
 
 @st.fragment
@@ -167,7 +164,6 @@ def _table(
             "alloc_ordinal": "from action",
             "free_ordinal": "to action",
         },
-        widths={"user_frame": WIDE},
         select="single-row",
         selected=places,
     )
@@ -177,7 +173,7 @@ def _table(
     run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)
     if not rows:
         if frame["stack_id"].notna().any():
-            st.caption("Tick one to see its stack.")
+            st.caption("Click one to see its stack.")
         return None
     stack = frame["stack_id"].iloc[rows[0]]
     if formatting.missing(stack):

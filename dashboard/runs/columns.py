@@ -39,7 +39,7 @@ OTHERS = (
     *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
     *("started_utc_at", "ingested_at"),
 )
-WIDTHS = {"group": 230, "step_times_ns": 110, "busy_percent": 130, "started_at": 110, "note": 220}
+WIDTHS = {"group": 230, "step_times_ns": 75, "busy_percent": 95, "started_at": 88}
 
 
 def choose() -> list[str]:

@@ -35,27 +35,26 @@ def button(picked: Sequence[str]) -> None:
 def _dialog(picked: Sequence[str]) -> None:
     runs = data.rows(select("run_id, model, mode, tags, note", "run_list", {"run_id": picked}))
     st.caption(formatting.literal(picked[0]) if len(picked) == 1 else f"{len(picked):,} runs")
-    with st.form("labels", border=False):
-        model = _choice("Model", runs["model"], _known_models(), accept_new_options=True)
-        mode = _choice("Mode", runs["mode"], MODES)
-        shared, tags = _tags(runs["tags"])
-        before = _shared(runs["note"])
-        note = st.text_area(
-            "Note", before, placeholder=DIFFERENT if before is None else None, height=100
-        )
-        st.caption("Values that look like a token, key or password are stored as [redacted].")
-        is_saved = st.form_submit_button("Save", type="primary")
-    if not is_saved:
+    # No form: that would say only on saving that a tag is refused.
+    model = _choice("Model", runs["model"], _known_models(), accept_new_options=True)
+    mode = _choice("Mode", runs["mode"], MODES)
+    tags = _tags(runs["tags"])
+    before = _shared(runs["note"])
+    note = st.text_area(
+        "Note", before, placeholder=DIFFERENT if before is None else None, height=100
+    )
+    st.caption("Values that look like a token, key or password are stored as [redacted].")
+    if not st.button("Save", type="primary", disabled=tags is None) or tags is None:
         return
     try:
         changes = ingest.AddOptions(
             model=_changed(runs["model"], model),
             mode=_changed(runs["mode"], mode),
             note=_changed(runs["note"], note),
-            tags=_changed_tags(shared, tags),
+            tags=tags,
         )
         data.edit(picked, changes)
-    except (ingest.IngestError, ValueError) as error:
+    except ingest.IngestError as error:
         st.error(formatting.literal(str(error)), icon=":material/error:")
     else:
         st.rerun()
@@ -83,21 +82,25 @@ def _choice(
     return chosen
 
 
-def _tags(tags: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """The tags that all of the runs have, and those that were chosen in their place."""
+def _tags(tags: Iterable[Any]) -> dict[str, str | None] | None:
+    """The tags to store, as `_changed_tags` returns them; None where one is refused."""
     pairs = [{f"{key}={value}" for key, value in (each or {}).items()} for each in tags]
     shared = sorted(set.intersection(*pairs))
     known = select("DISTINCT unnest(map_entries(tags)) AS tag", "run_list")
     options = {f"{tag['key']}={tag['value']}" for tag in data.rows(known)["tag"]}
     chosen = st.multiselect(
-        "Tags",
+        "Tags, written KEY=VALUE",
         sorted(options),
         shared,
         accept_new_options=True,
-        placeholder="KEY=VALUE",
+        placeholder="KEY=VALUE, such as branch=main",
         help=None if len(pairs) == 1 else "Those that all of the runs have. Others stay.",
     )
-    return shared, chosen
+    try:
+        return _changed_tags(shared, chosen)
+    except ValueError as error:
+        st.error(formatting.literal(str(error)), icon=":material/error:")
+        return None
 
 
 def _shared(values: pd.Series) -> str | None:

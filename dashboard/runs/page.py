@@ -18,37 +18,55 @@ from dashboard.widgets import (
 from dashboard.widgets.view import View
 
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts the others."
+RECORDING = (
+    "These times are of the whole recording, the mean over its devices. Step time and busy % in "
+    "the table are of the median step on the slowest device."
+)
+LACKING = "memory_without_totals"  # the warning of a source whose memory is counted from 0
+HEIGHT = 48  # pixels of the line of links
 
 
 def page(view: View) -> None:
     """The page."""
     picked: list[str] = view.runs
-    _metrics(picked)
+    # A container even where it is empty: were a tick to move the boxes below it to another place,
+    # Streamlit would draw them anew and cut them off from the address.
+    with st.container():
+        _ways_on(picked)
     search, tag, group, chosen = _filters()
     query = table.query(chosen, search, tag, group)
     frame = data.rows(query)
     if frame.empty:
         st.info("No run fits the search; clear it to see all.", icon=":material/search_off:")
         return
-    menu.heading(formatting.counted(len(frame), "run"), {"runs": query}, "runs")
-    table.show(frame, picked)
+    count = formatting.counted(len(frame), "run")
+    menu.heading(f"{count}, last started first", {"runs": query}, "runs")
+    table.show(frame, picked, query)
     if picked:
-        files.show(picked)
+        _about(picked)
 
 
-def _metrics(picked: Sequence[str]) -> None:
-    """The answer first: figures of the picked run, and ways on."""
-    if not picked:
-        st.markdown(
-            "Tick a run, or several, and go on to **Operators**, **Bubbles** or **Memory**; tick "
-            "two to **Compare** them."
-        )
-        return
+def _ways_on(picked: Sequence[str]) -> None:
+    """Links to the pages about the picked runs, in one line: a tick does not move the table."""
+    with st.container(horizontal=True, vertical_alignment="center", height=HEIGHT, border=False):
+        if picked:
+            links.show(picked)
+        else:
+            st.markdown(
+                "Tick a run, or several, and go on to **Operators**, **Bubbles** or **Memory**; "
+                "tick two to **Compare** them."
+            )
+
+
+def _about(picked: Sequence[str]) -> None:
+    """Metrics of the picked run, the form for labels, and the files."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        title = picked[0] if len(picked) == 1 else formatting.counted(len(picked), "picked run")
+        st.subheader(formatting.literal(title), anchor=False, width="content")
+        editing.button(picked)
     if len(picked) == 1:
         _metrics_of(picked[0])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        links.show(picked)
-        editing.button(picked)
+    files.show(picked)
 
 
 def _metrics_of(picked: str) -> None:
@@ -63,9 +81,22 @@ def _metrics_of(picked: str) -> None:
             metrics.times(run, devices=run.devices)
             st.metric("Device activities", formatting.count(run.activities))
         if not formatting.missing(run.peak_bytes):
-            st.metric("Peak memory", formatting.size(run.peak_bytes))
+            _peak(picked, run.peak_bytes)
         if not formatting.missing(run.events):
             st.metric("Complete events", formatting.count(run.events), help=COMPLETE)
+    if run.devices:
+        st.caption(RECORDING)
+
+
+def _peak(run: str, peak_bytes: float) -> None:
+    """The peak, and whether it leaves out what was there before the recording."""
+    lacking = data.rows(
+        select("1", "sources", {"run_id": run, f"list_contains(warning_codes, '{LACKING}')": True})
+    )
+    note = None if lacking.empty else "without what was there before"
+    st.metric(
+        "Peak memory", formatting.size(peak_bytes), note, delta_color="off", delta_arrow="off"
+    )
 
 
 def _filters() -> tuple[str, tuple[str, str] | None, str | None, list[str]]:

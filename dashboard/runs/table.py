@@ -1,6 +1,7 @@
 """The table of runs: its columns, its groups, and which rows are ticked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +15,21 @@ from dashboard.widgets import formatting, run_picker, tables
 KEY = "runs_table"
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"
 TAG = "tag "  # before a tag's key, in the list of groups and in the URL
+PINS = "runs_pins"
+CHARACTER_PIXELS, MARGIN_PIXELS = 6.3, 18
+WIDEST_NAME = 300  # pixels; of a longer name the end is cut
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The runs above the others: those that were picked when the table was made.
+
+    A tick changes `picked` alone, so that no row moves from under the pointer.
+    """
+
+    query: Query
+    picked: list[str]
+    pinned: list[str]
 
 
 def pick_group(tag_keys: Sequence[str]) -> str | None:
@@ -35,7 +51,7 @@ def pick_group(tag_keys: Sequence[str]) -> str | None:
 def query(
     chosen: Sequence[str], search: str, tag: tuple[str, str] | None, group: str | None
 ) -> Query:
-    """The runs that fit, newest first, those of a group together with what the group is like."""
+    """The runs that fit, the last started first, those of a group together with what it is like."""
     listed = ["run_id", *(columns.EXPRESSIONS.get(each, each) for each in chosen if each != group)]
     if group:
         listed = [
@@ -50,20 +66,28 @@ def query(
         columns.VIEW,
         where,
         containing=(SEARCHED, search),
-        order_by=f'"group" NULLS LAST, {data.NEWEST_FIRST}' if group else data.NEWEST_FIRST,
+        order_by=f'"group" NULLS LAST, {data.LATEST_FIRST}' if group else data.LATEST_FIRST,
     )
 
 
-def show(frame: pd.DataFrame, picked: Sequence[str]) -> None:
-    """The runs, the picked ones first; ticking one picks it in the sidebar, and the reverse."""
-    is_picked = frame["run_id"].isin(picked)
-    frame = pd.concat([frame[is_picked], frame[~is_picked]], ignore_index=True)
+def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
+    """The rows of the query; ticking one picks the run in the sidebar, and the reverse.
+
+    Runs that were picked before the table was made come first.
+    """
+    pins: Pins | None = st.session_state.get(PINS)
+    now = (query, list(picked))
+    if pins is None or st.session_state["is_new_page"] or (pins.query, pins.picked) != now:
+        pins = st.session_state[PINS] = Pins(*now, pinned=list(picked))
+    is_pinned = frame["run_id"].isin(pins.pinned)
+    frame = pd.concat([frame[is_pinned], frame[~is_pinned]], ignore_index=True)
     shown = list(frame["run_id"])
 
     def pick(rows: list[int]) -> None:
         ticked = [shown[row] for row in rows]
         elsewhere = [run for run in st.session_state[run_picker.RUN_KEY] if run not in shown]
         st.session_state[run_picker.RUN_KEY] = elsewhere + ticked
+        st.session_state[PINS] = replace(pins, picked=elsewhere + ticked)
 
     frame = _with_group(frame)
     if "tags" in frame:
@@ -75,15 +99,20 @@ def show(frame: pd.DataFrame, picked: Sequence[str]) -> None:
         columns.VIEW,
         key=KEY,
         select="multi-row",
-        selected=range(int(is_picked.sum())),
+        selected=[place for place, run in enumerate(shown) if run in picked],
         on_select=pick,
         hidden=columns.without_news(frame),
         labels=columns.LABELS,
-        widths=columns.WIDTHS,
+        widths={**columns.WIDTHS, "run_id": _width(shown)},
         bars=["busy_percent"],
         sparklines=["step_times_ns"],
         ages=["started_at"],
     )
+
+
+def _width(names: Sequence[str]) -> int:
+    """Of the column of names: what the longest needs."""
+    return min(round(CHARACTER_PIXELS * max(map(len, names)) + MARGIN_PIXELS), WIDEST_NAME)
 
 
 def _with_group(frame: pd.DataFrame) -> pd.DataFrame:

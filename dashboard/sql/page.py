@@ -1,5 +1,6 @@
 """Page SQL: a read-only console over the tables and views."""
 
+import zlib
 from dataclasses import dataclass
 
 import pandas as pd
@@ -61,6 +62,11 @@ class Answer:
     shown: pd.DataFrame | None = None
     error: str = ""
 
+    @property
+    def key(self) -> str:
+        """For widgets whose state belongs to this query."""
+        return f"{zlib.crc32(self.query.encode()):08x}"
+
 
 def page(view: View) -> None:
     """The page."""
@@ -78,7 +84,7 @@ def page(view: View) -> None:
         if answer.result is None or answer.shown is None:
             _say(answer.error)
         else:
-            results.show(answer.result, answer.shown)
+            results.show(answer.result, answer.shown, answer.key)
 
 
 def _editor() -> tuple[str, bool]:

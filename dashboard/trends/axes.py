@@ -9,7 +9,7 @@ import pandas as pd
 
 from dashboard.widgets import charts
 
-SIDE = 56  # pixels left of each chart, for the labels of values: it aligns the charts
+SIDE = 64  # pixels left of each chart, for the labels of values: it aligns the charts
 # How the axis of time writes a moment, by how long the axis is at least.
 MOMENTS = (
     (pd.Timedelta(days=3), "%Y-%m-%d"),
@@ -22,18 +22,19 @@ FEWEST_TICKS = 3
 
 @dataclass(frozen=True)
 class Look:
-    """What the charts of a row have in common.
+    """How a chart is drawn.
 
-    `factor`: what values are divided by. `between`: the ends of the axis of time; None where the x
-    axis is the run number. `at`: the run whose card is open.
+    `between`: the ends of the axis of time; None where the x axis is the run number. `at`: the run
+    whose card is open. `factor`: what values are divided by, to be in `unit`.
     """
 
-    factor: float
     is_log: bool
     between: tuple[pd.Timestamp, pd.Timestamp] | None
     at: str | None
     picked: frozenset[str]
     is_small: bool
+    factor: float = 1.0
+    unit: str = ""
 
 
 def unit_of(most: float, unit: str) -> tuple[float, str]:
@@ -83,7 +84,13 @@ def y(values: pd.Series, look: Look, has_change: bool) -> Any:
         bottom = low - margin if low < 0 else max(0.0, low - margin)
         scale = alt.Scale(domain=[bottom, high + max(margin, room * (high - low))], nice=False)
     axis = alt.Axis(
-        minExtent=SIDE, maxExtent=SIDE, tickCount=4, format=",.4~r", labelOverlap=True, values=ticks
+        minExtent=SIDE,
+        maxExtent=SIDE,
+        tickCount=4,
+        format=",.4~r",
+        labelExpr=f"datum.label + ' {look.unit}'",
+        labelOverlap=True,
+        values=ticks,
     )
     return alt.Y("value:Q", title=None, scale=scale, axis=axis)
 

@@ -40,10 +40,10 @@ def page(view: View) -> None:
     _versions(frame)
     _answer(frame, metrics)
     scope.explain(shown, set(frame["series"]))
-    if at in set(frame["run_id"]):
+    _charts(frame, metrics, axes, at, shown.picked)
+    if at in set(frame["run_id"]):  # below, so that the point that was clicked stays in its place
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
-    _charts(frame, metrics, axes, at, shown.picked)
     _unsteady(frame)
     menu.show({"trend": query}, "trend")
     _changes(frame[frame["is_change_point"]])
@@ -161,7 +161,7 @@ def _charts(
     """A row of charts for each metric, with one for each series."""
     series = small_multiples.drawn_series(frame, picked)
     marked = " Diamonds are the picked runs." if {*picked} & {*frame["run_id"]} else ""
-    st.caption(f"Click near a point to open its run, or to compare it.{marked}")
+    st.caption(f"Click near a point to open its run below the charts.{marked}")
     small_multiples.show(
         _latest(frame[frame["series"].isin(series)]),
         metrics,
@@ -215,4 +215,7 @@ def _changes(changes: pd.DataFrame) -> None:
         },
         widths={"metric": 110, "medians_from_to": 140, "run_id": 230, "series": 200},
     )
-    st.caption(f"Tick one to open its run above. {chart.CHANGE}")
+    st.caption(
+        f"Click one to open its run above. {chart.CHANGE} A change to ten times as much or more is "
+        "a factor; a change from 0 has no percentage."
+    )

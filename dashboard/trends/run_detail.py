@@ -11,6 +11,8 @@ from dashboard.query import Value, select
 from dashboard.trends import chart
 from dashboard.widgets import charts, compare_link, formatting, median_step
 
+PAGES = ("runs", "overview", "operators", "bubbles", "memory", "advice")
+
 
 def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
     """A card; `frame` has the rows of view `trend` with their series."""
@@ -59,13 +61,8 @@ def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:
     pages = st.session_state["pages"]
     others = [other for other in dict.fromkeys(frame["run_id"][::-1]) if other != run]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for page, icon in (("runs", "list"), ("operators", "bar_chart"), ("advice", "lightbulb")):
-            st.page_link(
-                pages[page],
-                label=pages[page].title,
-                icon=f":material/{icon}:",
-                query_params={"run": run},
-            )
+        for page in PAGES:
+            st.page_link(pages[page], query_params={"run": run})
         if previous:
             compare_link.show(previous, run, "Compare with the run before")
     if others:

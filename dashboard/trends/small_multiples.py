@@ -1,6 +1,7 @@
-"""A small chart for each series: a row of them for each metric, all of a row in one unit."""
+"""A small chart for each series: a row of them for each metric, each in the unit that suits it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -67,23 +68,22 @@ def show(
     """
     st.html(GRID)
     between = _between(frame) if by_time else None
+    look = Look(is_log, between, at, frozenset(picked), len(series) > 1)
     drawn = 0
     for metric in metrics:
         rows = frame[frame["metric"] == metric]
         if rows.empty:
             st.caption(f"{label(metric)}: not known of these runs.")
             continue
-        unit = str(rows["unit"].iloc[0])
-        factor, shown_unit = axes.unit_of(rows["value"].abs().max(), unit)
-        heading = f"{label(metric)}{shown_unit and f' ({shown_unit})'}"
-        look = Look(factor, is_log, between, at, frozenset(picked), len(series) > 1)
         drawn += len(series)
         if drawn <= MOST_CHARTS:
-            st.markdown(f"**{heading}**")
+            st.markdown(f"**{label(metric)}**")
             _row(rows, frame, series, look, on_pick)
             continue
         charts = formatting.counted(len(series), "chart")
-        opened = st.expander(f"{heading}: {charts}", key=f"trend-open-{metric}", on_change="rerun")
+        opened = st.expander(
+            f"{label(metric)}: {charts}", key=f"trend-open-{metric}", on_change="rerun"
+        )
         if opened.open:
             with opened:
                 _row(rows, frame, series, look, on_pick)
@@ -113,10 +113,12 @@ def _row(
                 st.caption(f"{formatting.literal(formatting.middle_out(name, 60))}: {why}.")
                 continue
             numbers = frame[frame["series"] == name]["run_number"]
+            # A unit for each: of series in seconds and in microseconds, one has no good unit.
+            factor, unit = axes.unit_of(own["value"].abs().max(), str(own["unit"].iloc[0]))
             chart.draw(
                 own,
                 (int(numbers.min()), int(numbers.max())),
-                look,
+                replace(look, factor=factor, unit=unit),
                 f"trend-{metric}-{place}",
                 on_pick,
             )

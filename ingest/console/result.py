@@ -46,7 +46,11 @@ class Result:
         import pandas as pd
 
         table = _with_text(self.table, _has_no_pandas_type)
-        return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        integers = {
+            pa.type_for_alias(name.lower()): pd.api.types.pandas_dtype(name)
+            for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+        }
+        return table.to_pandas(types_mapper=integers.get)
 
     def csv(self) -> bytes:
         """The rows as CSV; lists, structs and maps as JSON."""

@@ -58,9 +58,19 @@ def tables(app: Any) -> list[pd.DataFrame]:
     """The tables of a page, with their plain values and the names of their columns."""
     found = []
     for element in _table_elements(app):
-        columns = json.loads(element.proto.json)["columns"]
+        columns = _columns(element)
         found.append(pd.DataFrame({column["name"]: column["values"] for column in columns}))
     return found
+
+
+def table_columns(app: Any, number: int = 0) -> list[dict[str, Any]]:
+    """The columns of a table, as its component gets them."""
+    return _columns(_table_elements(app)[number])
+
+
+def _columns(element: Any) -> list[dict[str, Any]]:
+    columns: list[dict[str, Any]] = json.loads(element.proto.json)["columns"]
+    return columns
 
 
 def _table_elements(app: Any) -> list[Any]:

@@ -102,9 +102,9 @@ def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address
     expect(tab.get_by_text("Allocations of model.py:39 forward")).to_be_visible()
     tick(tab, 0, 1)
     wait_for_query(tab, "allocation")
-    expect(tab.get_by_text("Its stack, innermost first: 68 frames")).to_be_visible()
+    expect(tab.get_by_text("of 68 frames")).to_be_visible()
     tab.goto(tab.url)
-    expect(tab.get_by_text("Its stack, innermost first: 68 frames")).to_be_visible()
+    expect(tab.get_by_text("of 68 frames")).to_be_visible()
 
 
 def test_pointing_at_an_allocation_says_what_it_is_and_a_click_picks_the_moment(

@@ -8,15 +8,25 @@ from dashboard.compare import medians
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.query import select
 from dashboard.widgets import colours, formatting, median_step
+from dashboard.widgets.metrics import HELP
 
 MOST_WARNINGS = 4
 TOP = 3
 ALIKE = 0.005  # of the wall time: less is no difference worth a word
 NO_DIFFERENCE = "no difference"
-DEVICE = {"wall": "Wall time", "busy": "Device busy", "bubble": "Idle"}
-DEVICE |= {"kernels": "Kernels", "launches": "Launches"}
-HOST = {"wall": "Wall time", "busy": "Host busy", "bubble": "Idle"}
-HOST |= {"activities": "Operators"}
+DEVICE = {
+    "wall": ("Wall time", HELP["wall"]),
+    "busy": ("Device busy", HELP["busy"]),
+    "bubble": ("Idle", HELP["idle"]),
+    "kernels": ("Kernels", HELP["kernels"]),
+    "launches": ("Launches", HELP["launches"]),
+}
+HOST = {
+    "wall": ("Wall time", HELP["wall"]),
+    "busy": ("Host busy", HELP["host_busy"]),
+    "bubble": ("Idle", HELP["host_idle"]),
+    "activities": ("Operators", HELP["operators"]),
+}
 
 
 def show(pair: Pair) -> pd.DataFrame | None:
@@ -100,10 +110,10 @@ def ratio(base: float, other: float) -> str:
     return f"{formatting.three_digits(other / base)} times as long"
 
 
-def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
+def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, tuple[str, str]]) -> None:
     """A change of medians has a colour only where it is told from chance."""
     with st.container(horizontal=True):
-        for metric, label in labels.items():
+        for metric, (label, help) in labels.items():
             row = frame.loc[metric]
             if formatting.missing(row["base"]) and formatting.missing(row["other"]):
                 continue
@@ -120,7 +130,7 @@ def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, str]) -> None:
                 None if none else change,
                 delta_color="off" if none or row["change"] == 0 or not is_told else "inverse",
                 delta_arrow="off" if none or row["change"] == 0 else "auto",
-                help=f"Medians; rank test: {test}" if test else None,
+                help=f"{help} Medians; rank test: {test}." if test else help,
             )
 
 

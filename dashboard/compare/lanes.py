@@ -92,7 +92,7 @@ def _lanes(work_items: pd.DataFrame, axis: Axis, parts: set[str], ticked: set[in
             "module": work_items["module"].fillna(formatting.NONE),
         }
     )
-    lanes = sorted(set(data["lane"]))
+    lanes = sorted(set(data["lane"]), key=timeline_chart.lane_order)
     # An edge in the background's colour keeps neighbours apart, where there is room for it.
     pixels = LANE_PIXELS * work_items["dur_ns"].median() / (axis.until - axis.since)
     edge: dict[str, Any] = (

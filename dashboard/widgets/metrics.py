@@ -20,6 +20,7 @@ HELP = {
     "activities": "Kernels, copies and sets.",
     "operators": "Calls of outermost operators, those that no other operator calls.",
     "gaps": "Stretches of idle time. A gap counts in the step of the activity that ended it.",
+    "launches": "Calls of the host that launched kernels.",
     "kernels": "Kernels that the steps launched, without copies and sets.",
     "peak": "The most memory in use at a moment of these steps.",
     "recompiles": "Compilations of code that had been compiled before, in the measured steps.",

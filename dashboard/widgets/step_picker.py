@@ -22,7 +22,7 @@ CLICKED, BRUSHED = "clicked", "brushed"
 MOST_BARS = 200
 TALL, LOW = 170, 84  # pixels, with the axis
 FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
-FAINT = 0.35
+FAINT = 0.45
 HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 

@@ -65,7 +65,7 @@ function table(data, state, places, tick, sort) {
   const widths = data.columns.map(width);
   const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST_PX), 0);
   const box = element("div", { className: "grid-box" });
-  box.style.maxHeight = `${data.height}px`;
+  box.style.maxHeight = data.height;
   const grid = element("table", {}, [
     element("colgroup", {}, [
       ...(data.select === "multi-row" ? [column(28)] : []),

@@ -23,10 +23,12 @@ RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
 CHANGES: dict[str, Callable[[Any], str]] = {
     "change_ns": formatting.change,
     "change_percent": formatting.percent_change,
+    "change_bytes": partial(formatting.change, written=formatting.size),
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
-TALL_PIXELS = 470  # of a table that scrolls: about 18 rows
+TALL = "470px"  # of a table that scrolls: about 15 rows
+FILLING = f"max({TALL}, 100vh - 330px)"
 WHOLE_NAME = 400  # characters of a name, of which the browser shows what fits
 HERE = Path(__file__).parent
 FOR_SQL = re.compile(
@@ -42,6 +44,7 @@ LABELS = {
     "busy_ns": "busy",
     "span_ns": "span",
     "percent": "%",
+    "op": "operator",
     "bubble_percent": "idle",
     "device_name": "device",
     "shared_bytes": "shared memory",
@@ -104,6 +107,7 @@ def show(
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
+    fills_window: bool = False,
 ) -> list[int]:
     """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
@@ -111,7 +115,8 @@ def show(
     `bars` are columns with a bar in each cell, `sparklines` lists of times, `ages` moments written
     as how long ago they were, and `figures` texts that are aligned as figures. `selected` rows are
     ticked at first. With `on_select`, they are ticked each time, and `on_select` gets the rows that
-    a user ticks before the page is drawn again.
+    a user ticks before the page is drawn again. One that fills the window is as tall as that, less
+    the room that a page needs above it.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -149,7 +154,7 @@ def show(
             "columns": columns,
             "select": select,
             "selected": ticked,
-            "height": TALL_PIXELS,
+            "height": FILLING if fills_window else TALL,
             "isControlled": on_select is not None,
         },
         default={"rows": ticked},

@@ -132,7 +132,7 @@ def _lanes(
             "after": short("after_kernel"),
         }
     )
-    order = sorted(set(data["lane"]), key=_place)
+    order = sorted(set(data["lane"]), key=lane_order)
     scale = alt.Scale(domain=list(colour_of), range=list(colour_of.values()))
     return (
         alt.Chart(data)
@@ -157,7 +157,7 @@ def _lanes(
     )
 
 
-def _place(lane: str) -> tuple[bool, bool, str, int]:
+def lane_order(lane: str) -> tuple[bool, bool, str, int]:
     """Where a lane stands: the gaps, the streams by number, and below them the host's threads."""
     what, _, number = lane.rpartition(" ")
     return (

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.widgets import colours, formatting
 from tests.builders import diff_traces
 from tests.builders.diff_traces import Call, trace
 from tests.builders.events import host
@@ -111,10 +111,14 @@ def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
         "1.00 µs",
     ]
     assert compute["rank test"] == "p = 0.0079"
+    # Parts have the names that charts give them.
+    named = {
+        colours.label(colours.part_of(name)) if metric.is_part else name.replace("_", " "): metric
+        for name, metric in expected.items()
+    }
     for name, row in rows.iterrows():
-        # Parts have the names that charts give them.
-        metric = expected.get(str(name).replace(" ", "_"))
-        if metric and metric.unit == "ns":
+        metric = named[str(name)]
+        if metric.unit == "ns":
             assert row["base"] == formatting.duration(metric.base)
             assert row["other"] == formatting.duration(metric.other)
     (busy,) = (metric for metric in shown.metric if metric.label == "Device busy")

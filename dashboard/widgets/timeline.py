@@ -93,11 +93,10 @@ def _shown(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whol
     if stretch == (0, whole):
         return described
     if stretch == of_steps:
-        label = view.steps.label
-        several = label.startswith("steps ")
+        whose = "its" if view.steps.first == view.steps.last else "their"
         return (
-            f"**{label.capitalize()}**, from {'their' if several else 'its'} start to the end of "
-            f"{'their' if several else 'its'} work: {described}"
+            f"**{view.steps.label.capitalize()}**, from {whose} start to the end of {whose} work: "
+            f"{described}"
         )
     return f"**Zoomed in**: {described}"
 
@@ -132,7 +131,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
     columns = "start_ns, end_ns, part, part_ns, percent"
     if view.is_host:
         arguments = [view.run, rank, *stretch]
-        busy = call(columns, "host_time_in_bins", arguments, "start_ns, part")
+        busy = call(columns, "host_occupancy", arguments, "start_ns, part")
         gaps = select(
             f"{ingest.literal(timeline_chart.GAPS)} AS lane, part, start_ns, end_ns, dur_ns",
             "host_stretches_between",

@@ -1,4 +1,4 @@
--- What the host of a run without a device did from one Unix time to another, with its idle time:
+-- What the host of a rank did from one Unix time to another, with its idle time:
 -- `host_stretches_between(run, of_rank, since_ns, until_ns)`. All threads are taken together. Idle
 -- time counts in the measured time of the run only, as in `step_parts`.
 -- One row: a stretch of time in which nothing begins or ends.
@@ -36,15 +36,17 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
 
     measured AS (
         SELECT
-            greatest(start_ns, since_ns::BIGINT) AS start_ns,
-            least(end_ns, until_ns::BIGINT) AS end_ns
-        FROM measured_windows
-        WHERE
-            run_id = run
-            AND rank = of_rank
-            AND measure = 'host'
-            AND start_ns < until_ns
-            AND end_ns > since_ns
+            greatest(whole.start_ns, since_ns::BIGINT) AS start_ns,
+            least(whole.end_ns, until_ns::BIGINT) AS end_ns
+        FROM (
+            -- Where a device is measured, the host counts from the first step to the last.
+            SELECT
+                if(measure = 'host', start_ns, wall_start_ns) AS start_ns,
+                if(measure = 'host', end_ns, wall_end_ns) AS end_ns
+            FROM measured_windows
+            WHERE run_id = run AND rank = of_rank
+        ) AS whole
+        WHERE whole.start_ns < until_ns AND whole.end_ns > since_ns
     ),
 
     edges AS (

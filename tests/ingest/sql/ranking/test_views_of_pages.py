@@ -81,7 +81,7 @@ def test_the_time_of_a_host_is_its_parts_seen_through_time(store, bins):
         "SELECT run_id, wall_start_ns, wall_end_ns FROM measured_windows WHERE measure = 'host'",
     ):
         stretch = f"'{run}', 0, {start}, {end}"
-        in_bins = f"host_time_in_bins({stretch}, {bins})"
+        in_bins = f"host_occupancy({stretch}, {bins})"
         seen = rows(store, f"SELECT part, sum(part_ns)::BIGINT FROM {in_bins} GROUP BY part")
         parts = rows(
             store,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -10,7 +9,6 @@ from dashboard import data
 from dashboard.advice import cards
 from dashboard.widgets import (
     advice_kinds,
-    charts,
     colours,
     formatting,
     incomplete_runs,
@@ -48,7 +46,7 @@ def page(view: View) -> None:
         )
     else:
         menu.heading("What each can save at most", {"advice": query}, "advice")
-        _bars(pieces, view.is_host, measured.steps_name)
+        _ranking(pieces, view.is_host)
         for piece in pieces.itertuples():
             cards.show(piece, view)
     _others(found[~found["is_advice"]], view.is_host)
@@ -70,35 +68,19 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
             )
 
 
-def _bars(pieces: pd.DataFrame, on_host: bool, of: str) -> None:
+def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
     """How much each can save at most."""
     kinds = [advice_kinds.KINDS[kind] for kind in pieces["kind"]]
-    factor, unit = charts.duration_axis(pieces["bound_ns"].max())
-    chart_rows = pd.DataFrame(
-        {
-            "title": [advice_kinds.title(kind, on_host) for kind in pieces["kind"]],
-            "value": pieces["bound_ns"] / factor,
-            "bound": pieces["bound_ns"].map(formatting.duration),
-            "share": pieces["percent"].map(formatting.percent),
-        }
+    titles = [advice_kinds.title(kind, is_host) for kind in pieces["kind"]]
+    tables.show(
+        pieces[["kind", "bound_ns", "percent"]].assign(kind=titles),
+        "advice_of_steps",
+        key="advice",
+        bars=["bound_ns"],
+        colours=[colours.of(kind.colour) for kind in kinds],
+        labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
+        widths={"kind": 300},
     )
-    titles = list(chart_rows["title"])
-    chart = (
-        alt.Chart(chart_rows)
-        .mark_bar(height={"band": 0.75})
-        .encode(
-            x=alt.X("value:Q", title=f"of {of}, at most ({unit})"),
-            y=alt.Y("title:N", sort=titles, title=None, axis=alt.Axis(labelLimit=320)),
-            color=alt.Color(
-                "title:N",
-                legend=None,
-                scale=alt.Scale(domain=titles, range=[colours.of(kind.colour) for kind in kinds]),
-            ),
-            tooltip=charts.tooltips("title:N", "bound:N", ("share:N", f"of {of}")),
-        )
-        .properties(height=28 * len(chart_rows) + charts.AXIS_HEIGHT)
-    )
-    st.altair_chart(chart, alt=f"How much of {of} each advice can save at most")
     st.caption(EXPLAINED)
 
 
@@ -117,11 +99,11 @@ def _others(frame: pd.DataFrame, on_host: bool) -> None:
         st.caption("Minor findings, under 1% of the wall time or under 50 µs:")
         tables.show(
             minor,
-            "advice_checks",
+            "advice_of_steps",
             key="checks",
             hidden=["unknown_reason"],
-            labels={"kind": "what", "bound_ns": "at most", "percent": "of the wall time"},
-            widths={"kind": 330},
+            labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
+            widths={"kind": 300},
         )
 
 

@@ -8,6 +8,7 @@ from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.query import Query
 from dashboard.widgets import (
+    colours,
     formatting,
     incomplete_runs,
     menu,
@@ -51,27 +52,25 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         whose = "host" if view.is_host else "device"
         st.success(f"There is no gap: the {whose} was busy all the time.", icon=":material/check:")
         return None
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        split.cause_bars(frame)
+    meanings = {part.name: part.text for part in ingest.parts()}
     names = list(frame["cause"])
     asked = st.query_params.get("cause")
-    with right:
-        rows = tables.show(
-            frame,
-            "bubble_causes",
-            key=f"causes-{view.key}",
-            bars=["percent"],
-            select="single-row",
-            selected=[names.index(asked)] if asked in names else [],
-        )
-        ask = "" if view.is_host else "Tick a cause to see its gaps only."
-        st.caption(_meaning(names[rows[0]]) if rows else ask)
+    rows = tables.show(
+        frame.assign(meaning=frame["cause"].map(meanings)),
+        "bubble_causes",
+        key=f"causes-{view.key}",
+        bars=["bubble_ns"],
+        colours=[colours.of(cause) for cause in names],
+        select="single-row",
+        selected=[names.index(asked)] if asked in names else [],
+    )
+    ask = "" if view.is_host else "Click a cause to see its gaps only, and what to try against it."
+    st.caption(_remedy(names[rows[0]]) if rows else ask)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("cause", chosen)
     return chosen
 
 
-def _meaning(cause: str) -> str:
+def _remedy(cause: str) -> str:
     part = next(part for part in ingest.parts() if part.name == cause)
-    return f"**{part.name}**: {part.text}" + (f" {part.remedy}" if part.remedy else "")
+    return f"Against **{cause}**: {part.remedy}" if part.remedy else ""

@@ -70,11 +70,14 @@ def _table(view: View, title: str, query: Query, of: str, time: str, level: str 
 
     def clicked(rows: list[int]) -> None:
         st.session_state[CLICKED] = [str(frame["name"].iloc[row]) for row in rows]
+        if len(view.runs) > 1:
+            st.session_state["of"] = view.run
+            st.session_state["chosen"].add("of")
 
     tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)
     for name in st.session_state.pop(CLICKED, []):
         level_of = {"level": level} if level else {}
         st.switch_page(
             st.session_state["pages"]["operators"],
-            query_params={**view.address(), **level_of, "name": name},
+            query_params={"step": view.step_key, **level_of, "name": name},
         )

@@ -92,33 +92,3 @@ def causes(view: View) -> Query:
         arguments=(view.run, *view.steps.bounds),
         order_by=order,
     )
-
-
-def cause_bars(frame: pd.DataFrame) -> None:
-    """Lost time by cause. Columns: cause, bubble_ns, percent."""
-    factor, unit = charts.duration_axis(frame["bubble_ns"].max())
-    chart_rows = pd.DataFrame(
-        {
-            "cause": frame["cause"],
-            "label": frame["cause"].map(colours.label),
-            "value": frame["bubble_ns"] / factor,
-            "time": frame["bubble_ns"].map(formatting.duration),
-            "share": frame["percent"].map(formatting.percent),
-        }
-    )
-    chart = (
-        alt.Chart(chart_rows)
-        .mark_bar(height={"band": 0.75})
-        .encode(
-            x=alt.X("value:Q", title=f"time lost ({unit})"),
-            y=alt.Y("cause:N", sort=list(frame["cause"]), title=None),
-            color=alt.Color(
-                "label:N",
-                legend=None,
-                scale=charts.colour_scale(colours.order(set(frame["cause"]))),
-            ),
-            tooltip=charts.tooltips("cause:N", "time:N", ("share:N", "of the idle time")),
-        )
-        .properties(height=28 * len(frame) + charts.AXIS_HEIGHT)
-    )
-    st.altair_chart(chart, alt="Idle time by cause")

@@ -3,26 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from dashboard import data
 from dashboard.query import Scalar, select
-from dashboard.widgets import charts, colours, formatting, menu, zoom
+from dashboard.widgets import charts, menu, step_bars, zoom
 from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
 
 MEDIAN, ALL = "median", "all"
 CONTROL = "step_control"
 LABELS = {MEDIAN: "Median step", ALL: "Whole recording"}
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-CLICKED, BRUSHED = "clicked", "brushed"
 MOST_BARS = 200
-TALL, LOW = 170, 84  # pixels, with the axis
-FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
-FAINT = 0.45
 HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 
@@ -167,28 +160,16 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         order_by="step, ordinal",
     )
     frame = data.rows(query)
-    key = f"steps-{run}-{device.label}-{steps.bounds}"  # a new one takes the same click again
-
-    def picked() -> None:
-        chosen: Any = st.session_state[key]["selection"]
-        brushed = sorted(map(int, chosen.get(BRUSHED, {}).get("step", [])))
-        if len(brushed) > 1:
-            choose(f"{brushed[0]}-{brushed[-1]}")
-        elif points := chosen.get(CLICKED):
-            choose(str(points[0]["step"]))
-
     if is_tall:
         menu.heading("Steps", {"steps": query}, "steps", files=run)
         charts.legend_of(set(frame["part"][frame["ns"] > 0]))
-    is_narrow = not is_tall and len(numbers) <= FEW
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.altair_chart(
-            _chart(frame, steps, is_tall),
-            width=max(LEAST_PIXELS, FEW_PIXELS * len(numbers)) if is_narrow else "stretch",
-            key=key,
-            on_select=picked,
-            selection_mode=[CLICKED, BRUSHED],
-            alt="Wall time of each step",
+        step_bars.show(
+            frame,
+            steps.has,
+            lambda first, last: choose(str(first) if first == last else f"{first}-{last}"),
+            is_tall=is_tall,
+            key=f"steps-{run}-{device.label}-{steps.bounds}",
         )
         if not is_tall:
             st.caption(HINT, width="content")
@@ -196,53 +177,3 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         st.caption(
             f"The first {MOST_BARS:,} of {len(numbers):,} steps. `step=` in the address takes any."
         )
-
-
-def _without_overlap(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of positive parts, each with the height of its bar, ns.
-
-    The overlap is negative. It is taken off the work of its step, from each part by its size, so
-    that a bar is as high as the wall time.
-    """
-    parts = frame[frame["ns"] > 0]
-    is_work = parts["is_idle"].eq(False).fillna(False).astype(bool)
-    overlap = frame[frame["ns"] < 0].groupby("step")["ns"].sum()
-    work = parts[is_work].groupby("step")["ns"].sum()
-    shares = (1 + overlap / work).reindex(work.index).fillna(1)
-    heights = parts["ns"].where(~is_work, parts["ns"] * parts["step"].map(shares))
-    return parts.assign(height_ns=heights.astype(float))
-
-
-def _chart(frame: pd.DataFrame, steps: Steps, is_tall: bool) -> Any:
-    wall_ns = frame.groupby("step")["ns"].sum()
-    frame = _without_overlap(frame)
-    factor, unit = charts.duration_axis(wall_ns.max())
-    rows = pd.DataFrame(
-        {
-            "step": frame["step"].astype(int),
-            "label": frame["part"].map(colours.label),
-            "place": frame["part"].map(colours.place),
-            "value": frame["height_ns"] / factor,
-            "time": frame["ns"].map(formatting.duration),
-            "whole": frame["step"].map(wall_ns).map(formatting.duration),
-            "opacity": [1 if steps.has(int(step)) else FAINT for step in frame["step"]],
-        }
-    )
-    axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=is_tall)
-    return (
-        alt.Chart(rows)
-        .mark_bar(cursor="pointer")
-        .encode(
-            x=alt.X("step:O", title="step" if is_tall else None, axis=axis),
-            y=alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=4) if is_tall else None),
-            order=alt.Order("place:Q"),
-            color=charts.coloured(set(frame["part"])),
-            opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
-            tooltip=charts.tooltips("step:O", "label:N", "time:N", ("whole:N", "of the step's")),
-        )
-        .add_params(
-            alt.selection_point(name=CLICKED, fields=["step"], empty=False),
-            alt.selection_interval(name=BRUSHED, encodings=["x"], empty=False),
-        )
-        .properties(height=TALL if is_tall else LOW)
-    )

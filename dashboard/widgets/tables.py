@@ -101,6 +101,7 @@ def show(
     labels: dict[str, str] | None = None,
     widths: dict[str, int] | None = None,
     bars: Sequence[str] = (),
+    colours: Sequence[str] = (),
     sparklines: Sequence[str] = (),
     ages: Sequence[str] = (),
     figures: Sequence[str] = (),
@@ -112,8 +113,9 @@ def show(
     """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
     Headings explain themselves on hover with the view's own comments. `widths` are in pixels.
-    `bars` are columns with a bar in each cell, `sparklines` lists of times, `ages` moments written
-    as how long ago they were, and `figures` texts that are aligned as figures. `selected` rows are
+    `bars` are columns with a bar in each cell, long ones in the rows' `colours` where these are
+    given. `sparklines` are lists of times, `ages` moments written
+    as how long ago they were, `figures` texts that are aligned as figures. `selected` rows are
     ticked at first. With `on_select`, they are ticked each time, and `on_select` gets the rows that
     a user ticks before the page is drawn again. One that fills the window is as tall as that, less
     the room that a page needs above it.
@@ -136,6 +138,7 @@ def show(
             help=_in_words(comments.get(column, "")),
             width=(widths or {}).get(column),
             is_figure=column in figures,
+            colours=colours if column in bars else (),
         )
         for column in frame.columns
     ]
@@ -176,7 +179,13 @@ def _grid() -> Any:
 
 
 def _column(
-    values: pd.Series, kind: str, heading: str, help: str, width: int | None, is_figure: bool
+    values: pd.Series,
+    kind: str,
+    heading: str,
+    help: str,
+    width: int | None,
+    is_figure: bool,
+    colours: Sequence[str],
 ) -> dict[str, Any]:
     """What the component gets of a column: texts to show and to hover, and values to sort by."""
     unit = unit_of(str(values.name))
@@ -191,6 +200,7 @@ def _column(
         "width": width,
         "sorts": not is_figure and unit is not str,
         "isShare": unit is formatting.percent,
+        "colours": list(colours),
         "isFigure": kind != "spark"
         and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": [formatting.NONE if value is None else write(value) for value in known],

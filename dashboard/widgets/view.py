@@ -44,9 +44,13 @@ class View:
 
     def address(self) -> dict[str, str]:
         """What the address of another page needs to be about the same."""
-        steps = "median" if self.is_median else self.steps.key
         device = {"device": self.device.label} if self.device and not self.is_host else {}
-        return {"run": str(self.run), "step": steps, **device}
+        return {"run": str(self.run), "step": self.step_key, **device}
+
+    @property
+    def step_key(self) -> str:
+        """The steps as an address has them."""
+        return "median" if self.is_median else self.steps.key
 
     @property
     def key(self) -> str:

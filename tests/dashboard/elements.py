@@ -74,8 +74,20 @@ def _columns(element: Any) -> list[dict[str, Any]]:
 
 
 def _table_elements(app: Any) -> list[Any]:
-    elements = app.get("bidi_component")
-    return [each for each in elements if each.proto.component_name == "tracehouse_table"]
+    return _components(app, "tracehouse_table")
+
+
+def _components(app: Any, name: str) -> list[Any]:
+    return [each for each in app.get("bidi_component") if each.proto.component_name == name]
+
+
+def step_heights(app: Any) -> dict[int, float]:
+    """How high the bar of each step is, ns."""
+    (chart,) = _components(app, "tracehouse_steps")
+    return {
+        step["number"]: sum(part["height"] for part in step["parts"])
+        for step in json.loads(chart.proto.json)["steps"]
+    }
 
 
 def table_with(app: Any, column: str) -> pd.DataFrame:

@@ -83,4 +83,4 @@ def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Trac
     assert wrong == []
     page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")
     assert list(tables(page)[0]["cause"]) == ["logging"]
-    assert any("the host wrote a log" in caption.value for caption in page.caption)
+    assert "the host wrote a log" in tables(page)[0]["meaning"][0]

@@ -12,7 +12,7 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
     expect(tab.get_by_text("Mostly: dataloader")).to_be_visible()
     expect(tab.get_by_text("493 ms").first).to_be_visible()
     expect(cell(tab, "dataloader")).to_be_attached()
-    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
+    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(3)
     tick(tab, 1)
     wait_for_query(tab, "cause")
     cause = query_of(tab)["cause"][0]
@@ -23,8 +23,8 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
 
 def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
-    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(4)
-    timeline = tab.get_by_test_id("stVegaLiteChart").nth(1)  # below the causes
+    expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(3)
+    timeline = tab.get_by_test_id("stVegaLiteChart").first
     expect(timeline.locator("canvas, svg").first).to_be_visible()
     box = timeline.bounding_box()
     assert box

@@ -2,7 +2,13 @@
 
 from playwright.sync_api import expect
 
-from tests.dashboard.browser import boxes_at_rest, query_of, wait_for_query, wait_until_drawn
+from tests.dashboard.browser import (
+    query_of,
+    tick,
+    wait_for_query,
+    wait_until_drawn,
+    wait_until_sent,
+)
 from tests.dashboard.server import served
 
 WORKERS = "v100_resnet50_workers0"
@@ -12,14 +18,29 @@ def test_a_link_to_a_run_opens_it_and_a_click_picks_a_step(tab, address, run_of)
     run = run_of(WORKERS)
     tab.goto(f"{address}/?run={run}")
     expect(tab.get_by_text("Step 6, the median").first).to_be_visible()
-    steps = tab.get_by_test_id("stVegaLiteChart").first
-    expect(steps.locator("canvas, svg").first).to_be_visible()
-    box = boxes_at_rest(tab, steps)[0]
-    assert box
-    tab.mouse.click(box["x"] + box["width"] - 50, box["y"] + 60)  # the last of six
+    steps = tab.locator(".steps .bar")
+    steps.last.click()
     wait_for_query(tab, "step", "10")
-    expect(tab.get_by_test_id("stCaptionContainer").get_by_text("Step 10")).to_be_visible()
+    caption = tab.get_by_test_id("stCaptionContainer")
+    expect(caption.get_by_text("Step 10")).to_be_visible()
     assert query_of(tab)["run"] == [run]
+    steps.nth(1).drag_to(steps.nth(3))
+    wait_for_query(tab, "step", "6-8")
+    expect(caption.get_by_text("Steps 6 to 8")).to_be_visible()
+    wait_until_sent(tab)
+    steps.nth(4).focus()
+    tab.keyboard.press("ArrowLeft")
+    tab.keyboard.press("Enter")
+    wait_for_query(tab, "step", "8")
+
+
+def test_a_click_on_a_kernel_leads_to_its_calls(tab, address, run_of):
+    tab.goto(f"{address}/overview?run={run_of(WORKERS)}&step=8")
+    expect(tab.get_by_text("All that was looked at")).to_be_visible()
+    tick(tab, 0, 1)
+    wait_for_query(tab, "level", "kernel")
+    expect(tab.get_by_role("heading", name="dgrad_engine")).to_be_visible()
+    assert query_of(tab)["step"] == ["8"]
 
 
 def test_a_run_is_on_one_screen(tab, address, run_of):

@@ -1,0 +1,111 @@
+"""The chart of a run's steps, in which a click picks one and a drag a range."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.widgets import charts, colours, formatting
+
+HERE = Path(__file__).parent
+TALL, LOW = 120, 44  # pixels
+FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
+TICKS = 4
+
+
+def show(
+    frame: pd.DataFrame,
+    is_picked: Callable[[int], bool],
+    on_pick: Callable[[int, int], None],
+    *,
+    is_tall: bool,
+    key: str,
+) -> None:
+    """A bar for each step, as high as its wall time. Those that are not picked are faint.
+
+    `frame` has a row for each part of each step: step, part, is_idle, ns. `on_pick` gets the first
+    and the last step that a user picks. A tall chart has an axis; a low one is as wide as it needs.
+    """
+    walls = frame.groupby("step")["ns"].sum()
+    highest = max(1, int(walls.max()))
+    place_of = {part: place for place, part in enumerate(colours.order(set(frame["part"])))}
+    heights = _without_overlap(frame)
+    heights = heights.assign(place=heights["part"].map(place_of)).sort_values(["step", "place"])
+    steps = [
+        {
+            "number": int(step),
+            "name": f"{int(step):,}",
+            "text": f"Step {int(step):,}: {formatting.duration(walls[step])}",
+            "isPicked": is_picked(int(step)),
+            "parts": [_part(part, walls[step]) for part in parts.itertuples()],
+        }
+        for step, parts in heights.groupby("step")
+    ]
+    is_narrow = not is_tall and len(steps) <= FEW
+    _component()(
+        key=key,
+        data={
+            "steps": steps,
+            "highest": highest,
+            "height": TALL if is_tall else LOW,
+            "width": f"{max(LEAST_PIXELS, FEW_PIXELS * len(steps))}px" if is_narrow else None,
+            "ticks": _ticks(highest) if is_tall else [],
+        },
+        width="content" if is_narrow else "stretch",
+        on_picked_change=lambda: on_pick(*st.session_state[key]["picked"]),
+    )
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "tracehouse_steps",
+        html='<div class="steps"></div>',
+        css=(HERE / "steps.css").read_text(encoding="utf-8"),
+        js=(HERE / "steps.js").read_text(encoding="utf-8"),
+    )
+
+
+def _part(part: Any, wall_ns: int) -> dict[str, Any]:
+    share = formatting.percent(100 * part.ns / wall_ns) if wall_ns else ""
+    of = f"of step {int(part.step):,}'s {formatting.duration(wall_ns)}"
+    return {
+        "height": part.height_ns,
+        "colour": colours.of(part.part),
+        "text": f"{colours.label(part.part)}: {formatting.duration(part.ns)}, {share} {of}",
+    }
+
+
+def _ticks(highest_ns: int) -> list[dict[str, Any]]:
+    """Round values on the axis, from 0."""
+    factor, unit = charts.duration_axis(highest_ns)
+    most = highest_ns / factor
+    step = next(
+        size * 10**power
+        for power in range(-3, 7)
+        for size in (1, 2, 5)
+        if size * 10**power * TICKS >= most
+    )
+    values = [place * step for place in range(int(most / step) + 1)]
+    return [
+        {"height": value * factor, "text": f"{value:,.10g} {unit}" if value else "0"}
+        for value in values
+    ]
+
+
+def _without_overlap(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of positive parts, each with the height of its bar, ns.
+
+    The overlap is negative. It is taken off the work of its step, from each part by its size, so
+    that a bar is as high as the wall time.
+    """
+    parts = frame[frame["ns"] > 0]
+    is_work = parts["is_idle"].eq(False).fillna(False).astype(bool)
+    overlap = frame[frame["ns"] < 0].groupby("step")["ns"].sum()
+    work = parts[is_work].groupby("step")["ns"].sum()
+    shares = (1 + overlap / work).reindex(work.index).fillna(1)
+    heights = parts["ns"].where(~is_work, parts["ns"] * parts["step"].map(shares))
+    return parts.assign(height_ns=heights.astype(float))

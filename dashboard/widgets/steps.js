@@ -1,0 +1,104 @@
+// The steps of a run as stacked bars. A click picks a step, a drag a range; arrow keys and Enter do
+// the same. `data`: as `step_bars.show` makes it. Trigger `picked`: the numbers of the first and
+// the last step picked.
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".steps");
+  const shown = JSON.stringify(data);
+  if (shown === root.shown) return; // a bar that is drawn anew loses a click
+  root.shown = shown;
+  let from = null; // the place where a drag began
+  let to = null;
+
+  const bars = data.steps.map((step, place) => bar(data, step, place));
+  const mark = () => {
+    const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    bars.forEach((each, place) => {
+      const isIn = from === null ? data.steps[place].isPicked : first <= place && place <= last;
+      each.classList.toggle("faint", !isIn);
+    });
+  };
+  const pick = () => {
+    const ends = [Math.min(from, to), Math.max(from, to)].map((place) => data.steps[place].number);
+    from = null;
+    setTriggerValue("picked", ends);
+  };
+  const placeOf = (event) => {
+    const box = plot.getBoundingClientRect();
+    const place = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
+    return Math.min(bars.length - 1, Math.max(0, place));
+  };
+
+  const plot = element("div", { className: "plot" }, bars);
+  plot.style.height = `${data.height}px`;
+  plot.onpointerdown = (event) => {
+    plot.setPointerCapture(event.pointerId);
+    from = to = placeOf(event);
+    mark();
+  };
+  plot.onpointermove = (event) => {
+    if (from === null) return;
+    to = placeOf(event);
+    mark();
+  };
+  plot.onpointerup = () => from !== null && pick();
+  plot.onpointercancel = () => {
+    from = null;
+    mark();
+  };
+  plot.onkeydown = (event) => {
+    const place = bars.indexOf(event.target);
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (way) bars[place + way]?.focus();
+    else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      from = to = place;
+      pick();
+    }
+  };
+  mark();
+  root.style.width = data.width ?? "100%";
+  root.replaceChildren(axis(data), plot, numbers(data));
+}
+
+/** A step: its parts from the bottom up, each with what it is on hover. */
+function bar(data, step, place) {
+  const parts = step.parts.map((part) => {
+    const made = element("i", { title: part.text });
+    made.style.height = `${(100 * part.height) / data.highest}%`;
+    made.style.background = part.colour;
+    return made;
+  });
+  const made = element("div", { className: "bar", title: step.text, tabIndex: place ? -1 : 0 }, parts);
+  made.setAttribute("role", "button");
+  made.ariaLabel = step.text;
+  return made;
+}
+
+function axis(data) {
+  const made = element("div", { className: "axis" });
+  for (const tick of data.ticks) {
+    const label = element("span", { textContent: tick.text });
+    label.style.bottom = `${(100 * tick.height) / data.highest}%`;
+    made.append(label);
+  }
+  made.hidden = !data.ticks.length;
+  return made;
+}
+
+/** The numbers of the steps, as many as fit. */
+function numbers(data) {
+  const widest = Math.max(...data.steps.map((step) => step.name.length));
+  const every = Math.ceil((data.steps.length * (widest * 7 + 8)) / 600);
+  const made = element("div", { className: "numbers" });
+  data.steps.forEach((step, place) =>
+    made.append(element("span", { textContent: place % every ? "" : step.name })),
+  );
+  return made;
+}
+
+function element(tag, fields = {}, children = []) {
+  const made = Object.assign(document.createElement(tag), fields);
+  made.append(...children);
+  return made;
+}

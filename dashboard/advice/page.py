@@ -32,9 +32,8 @@ def page(view: View) -> None:
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
-    query = advice_kinds.of_steps("*", view)
-    found = data.rows(query)
-    pieces = found[found["is_advice"]]
+    query = advice_kinds.pieces(view)
+    pieces = data.rows(query)
     measured = metrics.of_steps(view)
     _metrics(view, measured, pieces)
     if measured.is_median:
@@ -49,7 +48,7 @@ def page(view: View) -> None:
         _ranking(pieces, view.is_host)
         for piece in pieces.itertuples():
             cards.show(piece, view)
-    _others(found[~found["is_advice"]], view.is_host)
+    _others(view, is_open=pieces.empty)
     _unknown_ends(measured)
 
 
@@ -84,13 +83,24 @@ def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
     st.caption(EXPLAINED)
 
 
-def _others(frame: pd.DataFrame, on_host: bool) -> None:
-    """What else was looked at, and what could not be judged."""
-    if frame.empty:
-        return
-    st.subheader("Also looked at", anchor=False)
-    frame = frame[["kind", "bound_ns", "percent", "unknown_reason"]]
-    frame = frame.assign(kind=[advice_kinds.title(kind, on_host) for kind in frame["kind"]])
+def _others(view: View, *, is_open: bool) -> None:
+    """What else was looked at, and what could not be judged; fetched when it is asked for."""
+    opened = st.expander(
+        "Also looked at",
+        is_open,
+        key="advice-others",
+        on_change="rerun",
+        icon=":material/search:",
+    )
+    if opened.open:
+        with opened:
+            _looked_at(view)
+
+
+def _looked_at(view: View) -> None:
+    query = advice_kinds.others(view)
+    frame = data.rows(query)
+    frame = frame.assign(kind=[advice_kinds.title(kind, view.is_host) for kind in frame["kind"]])
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
     for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:

@@ -20,7 +20,17 @@ HEADINGS = {
 
 
 def show(pair: Pair) -> None:
-    """A row for each name of a kernel, copy or set; of hosts, of an outermost operator."""
+    """The kernels, fetched when they are asked for; of hosts, outermost operators."""
+    st.subheader(sections.TITLES[sections.KERNELS], anchor=sections.KERNELS)
+    opened = st.expander(
+        "All kernels, the largest changes first", key="all-kernels", on_change="rerun"
+    )
+    if opened.open:
+        with opened:
+            _table(pair)
+
+
+def _table(pair: Pair) -> None:
     query = select(
         "name, base_ns, other_ns, change_ns, percent AS change_percent, base_calls, other_calls",
         "kernel_diff",
@@ -28,14 +38,6 @@ def show(pair: Pair) -> None:
         order_by="abs(change_ns) DESC, base_ns DESC, name",
     )
     frame = data.rows(query)
-    if frame.empty:
-        return
-    menu.heading(
-        sections.TITLES[sections.KERNELS],
-        {"kernels": query},
-        "kernel-diff",
-        anchor=sections.KERNELS,
-    )
     tables.show(
         _written(frame.head(MOST_ROWS)),
         "kernel_diff",
@@ -45,6 +47,7 @@ def show(pair: Pair) -> None:
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
     said = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
     said += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
+    menu.show({"kernels": query}, "kernel-diff")
     more = f" The first {MOST_ROWS} are shown." if len(frame) > MOST_ROWS else ""
     st.caption(f"{said}.{more}")
 

@@ -41,11 +41,7 @@ def host_operators(view: View) -> None:
 
 def advice(view: View, device: Device) -> None:
     """The best pieces of advice, each with the most that it can save."""
-    columns = "kind, bound_ns, percent, finding, remedy"
-    if view.is_median:  # the index of the store has it
-        query = select(columns, "advice", view.where(), order_by=advice_kinds.ORDER)
-    else:
-        query = advice_kinds.of_steps(columns, view, {"is_advice": True})
+    query = advice_kinds.pieces(view)
     menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
     for piece in frame.head(MOST_ADVICE).itertuples():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dashboard.query import Query, Scalar, select
+from dashboard.query import Query, select
 from dashboard.widgets.view import View
 
 ORDER = "is_reachable DESC, bound_ns DESC, kind"  # the best first
@@ -82,12 +82,26 @@ def title(kind: str, on_host: bool) -> str:
     return "Between operators: Python" if on_host and kind == "host_bound" else KINDS[kind].title
 
 
-def of_steps(columns: str, view: View, where: dict[str, Scalar] | None = None) -> Query:
-    """What the view's steps are looked at for, the best advice first."""
+def pieces(view: View) -> Query:
+    """The advice on the view's steps, the best first."""
+    columns = "kind, bound_ns, is_reachable, percent, finding, remedy, cause, kernel, op"
+    if view.is_median:  # the store's index has it
+        return select(columns, "advice", view.where(), order_by=ORDER)
+    return _looked_at(columns, view, is_advice=True, order_by=ORDER)
+
+
+def others(view: View) -> Query:
+    """What else the view's steps were looked at for."""
+    columns = "kind, bound_ns, percent, unknown_reason"
+    order = "unknown_reason IS NOT NULL, bound_ns DESC, kind"
+    return _looked_at(columns, view, is_advice=False, order_by=order)
+
+
+def _looked_at(columns: str, view: View, *, is_advice: bool, order_by: str) -> Query:
     return select(
         columns,
         "advice_of_steps",
-        {**view.of_device(), **(where or {})},
+        {**view.of_device(), "is_advice": is_advice},
         arguments=(view.run, *view.steps.bounds),
-        order_by=ORDER,
+        order_by=order_by,
     )

@@ -59,7 +59,8 @@ def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, 
 
 def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(WORKERS0))
-    _, others = tables(page)
+    page.session_state["advice-others"] = True
+    _, others = tables(page.run())
     assert set(others["kind"]) == {
         KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
     }
@@ -105,7 +106,9 @@ def test_the_page_is_about_the_steps_that_are_picked(app, shown_store, run_of):
 
 
 def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
-    said = texts(app(shown_store, "advice", run=run_of(CPU)))
+    page = app(shown_store, "advice", run=run_of(CPU))
+    page.session_state["advice-others"] = True
+    said = texts(page.run())
     assert "Between operators: Python" in said
     (unknown,) = (line for line in said.splitlines() if line.startswith("Not known"))
     assert "the run has no device" in unknown
@@ -151,7 +154,7 @@ def test_the_evidence_is_fetched_when_it_is_opened(
 ) -> None:
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}&step=all")
     card = tab.locator(".st-key-advice-float_matmul")
-    expect(tab.get_by_text("Minor findings")).to_be_visible()  # the page is whole
+    expect(tab.get_by_text("Also looked at")).to_be_visible()  # the page is whole
     expect(card.locator(".grid")).to_have_count(0)
     card.get_by_text("The evidence").click()
     expect(card.locator(".grid").locator("td", has_text="142 ms").first).to_be_attached()

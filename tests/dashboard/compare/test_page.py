@@ -248,6 +248,19 @@ def test_all_of_the_page_is_about_the_step_that_is_picked(page, asked, compared_
     assert "in its measured step 1 where" in texts(shown)
 
 
+def test_kernels_of_both_runs_stand_against_each_other(page, asked, compared_run):
+    shown = page(EAGER, COMPILED)
+    shown.session_state["all-kernels"] = True
+    (kernels,) = (rows for rows in tables(shown.run()) if rows.columns[0] == "name")
+    runs = [compared_run(EAGER), compared_run(COMPILED)]
+    expected = asked(
+        "SELECT name, change_ns FROM kernel_diff($1, $2) "
+        "ORDER BY abs(change_ns) DESC, base_ns DESC, name LIMIT 200",
+        runs,
+    )
+    assert kernels[["name", "change_ns"]].values.tolist() == expected.values.tolist()
+
+
 def test_compilations_tell_their_reasons(page):
     shown = page(EAGER, COMPILED)
     table = table_with(shown, "reason")

@@ -51,6 +51,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]
             "listed": "fused_kernel_ops('compared')",
         }.items():
             opened.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
+        opened.execute("CREATE TEMP VIEW named AS SELECT *, '' AS steps_name FROM run_metrics")
         yield opened
 
 
@@ -106,6 +107,7 @@ def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: C
     signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.body)
     assert signature
     known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
+    known |= {"facts": "'advice_facts'", "measured": "'named'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
     needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]

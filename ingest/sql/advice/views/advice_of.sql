@@ -2,7 +2,26 @@
 -- `advice_of(facts, measured)`, of the names of two relations. `facts` holds rows of `advice_facts`
 -- of these steps alone; `measured` has the columns of `run_metrics` of them as sums, and
 -- `steps_name`, what to call them.
--- One row: a kind of advice, as in `advice_checks`.
+-- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
+--
+-- run_id          the run
+-- rank            rank of the process
+-- device          number of the device; null where the host is measured
+-- is_slowest      whether this device has the longest median step of the run
+-- kind            kind of advice, as in `advice_checks`
+-- bound_ns        time that it can save of these steps at most, ns; null where that cannot be told
+-- idle_ns         of that, idle time, which no other kind counts, ns
+-- is_reachable    whether the bound can be reached, as in `advice_checks`
+-- is_advice       whether the bound is 1 % of the wall time or more, and 50 µs or more
+-- wall_ns         wall time of these steps, ns
+-- percent         the bound as a share of it, 0 to 100
+-- finding         what was found, in a sentence; null where nothing was
+-- remedy          what to try
+-- cause           cause of the bubbles that it is about, as in `bubbles`; null where it is about
+--                 others
+-- kernel          kernel that has the most of it; null where it is not about kernels
+-- op              operator that has the most of it; null where it is not about operators
+-- unknown_reason  why there is no bound; null where there is one
 CREATE MACRO advice_of(facts, measured) AS TABLE
     WITH
     kinds (kind, cause) AS (

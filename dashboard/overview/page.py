@@ -29,7 +29,7 @@ def page(view: View) -> None:
 
 def _details(view: View, device: Device) -> None:
     """The steps, what their time goes into, and what to do about it."""
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-steps").columns([3, 2], gap="medium")
     with left:
         step_picker.bars(str(view.run), device, view.steps, is_tall=True)
     with right:

@@ -5,7 +5,6 @@
 const CHARACTER_PX = 6.9; // at 13 px
 const CODE_PX = 7.3; // of a name in monospace
 const BAR_PX = 56;
-const LONG_BAR_PX = 220; // of bars that have colours
 const PADDING_PX = 17; // of a cell
 const NARROW_PX = 170; // a column of texts up to so wide takes what it needs; others share the rest
 const LEAST_PX = 150;
@@ -96,15 +95,12 @@ function width(each) {
   if (each.width) return each.width;
   const words = each.heading.split(" ").map((word) => word.length);
   const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
-  const bar = each.kind === "bar" ? barPixels(each) : 0;
+  const bar = each.kind === "bar" ? BAR_PX : 0;
+  if (each.colours.length) return null; // long bars take what is left
   const character = each.kind === "name" ? CODE_PX : CHARACTER_PX;
   const needed = Math.max(character * longest, CHARACTER_PX * Math.max(...words)) + PADDING_PX + bar;
   if (each.kind === "spark") return 110;
   return each.isFigure || needed <= NARROW_PX ? needed : null;
-}
-
-function barPixels(each) {
-  return each.colours.length ? LONG_BAR_PX : BAR_PX;
 }
 
 function head(data, state, sort) {
@@ -163,8 +159,9 @@ function cell(each, place, most) {
     made.textContent = text;
     if (each.kind === "bar") {
       const share = Math.max(0, each.values[place] ?? 0) / most;
-      made.style.setProperty("--bar", `${(barPixels(each) - 8) * share}px`);
+      made.style.setProperty("--share", share);
       if (each.colours.length) made.style.setProperty("--colour", each.colours[place]);
+      made.classList.toggle("long", each.colours.length > 0);
       made.classList.add("bar");
     }
   }

@@ -63,7 +63,7 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
                 f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
                 metrics.share(first["bound_ns"], measured.wall_ns),
-                "The piece of advice that can save most, and what it can save at most.",
+                "The most time that a single piece of advice can save.",
             )
 
 
@@ -118,7 +118,7 @@ def _looked_at(view: View) -> None:
 
 
 def _unknown_ends(measured: Any) -> None:
-    """Time at the ends of the recording, of which no cause is known."""
+    """Time before the first activity and after the last, whose cause is unknown."""
     ends = [
         f"**{formatting.duration(ns)}** of {measured.steps_name} pass {place}"
         for ns, place in (

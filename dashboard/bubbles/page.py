@@ -29,7 +29,7 @@ def page(view: View) -> None:
     if view.is_host:
         st.info(
             f"{incomplete_runs.no_device([str(view.run)])} "
-            "The host counts as idle while neither an operator nor compiled code runs.",
+            "The host counts as idle while no operator and no compiled code runs.",
             icon=":material/memory:",
         )
     query = split.causes(view)

@@ -4,19 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.compare import sections
+from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
 from dashboard.query import select
 from dashboard.widgets import formatting, menu, tables
 
 MOST_ROWS = 200
-HEADINGS = {
-    "base_ns": "from",
-    "other_ns": "to",
-    "change_ns": "change",
-    "change_percent": "change, %",
-    "calls_from_to": "calls",
-}
 
 
 def show(pair: Pair) -> None:
@@ -42,7 +35,7 @@ def _table(pair: Pair) -> None:
         _written(frame.head(MOST_ROWS)),
         "kernel_diff",
         key=f"kernels-{pair.key}",
-        labels=HEADINGS,
+        labels=operators.HEADINGS | {"calls_from_to": "calls"},
     )
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
     said = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
@@ -55,5 +48,5 @@ def _table(pair: Pair) -> None:
 def _written(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows with both numbers of calls in one column."""
     base, other = (frame[side].map(formatting.count) for side in ("base_calls", "other_calls"))
-    calls = base.where(base == other, base + " → " + other)
+    calls = op_rows.from_to(base, other)
     return frame.drop(columns=["base_calls", "other_calls"]).assign(calls_from_to=calls)

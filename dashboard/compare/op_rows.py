@@ -70,6 +70,11 @@ class Overview:
     has_modules: bool
 
 
+def from_to(base: pd.Series, other: pd.Series) -> pd.Series:
+    """Two columns of texts as one: `from → to`, or the text itself where both are equal."""
+    return base.where(base == other, base + " → " + other)
+
+
 def rows(pair: Pair, query: Query) -> pd.DataFrame:
     """The rows of a query over `op_diff` of this pair."""
     return data.rows_of_call(query, "op_diff", tuple(pair.arguments))

@@ -131,7 +131,7 @@ def _written(frame: pd.DataFrame) -> pd.DataFrame:
         if what != "calls" and sides[0].equals(sides[1]):
             continue
         base, other = (side.map(formatting.per_step) for side in sides)
-        shown[f"{what}_from_to"] = base.where(base == other, base + " → " + other)
+        shown[f"{what}_from_to"] = op_rows.from_to(base, other)
     return shown[
         [column for column in COLUMNS if column in shown and not shown[column].isna().all()]
     ]
@@ -148,7 +148,7 @@ def _sums(pair: Pair, wanted: Filter, total: Sums, shown: Sums) -> None:
             said += f"Of these, {smaller:,} changed by less than "
             said += f"{formatting.duration(wanted.least_ns)}. "
         said += f"All {total.rows:,}: {_said(total)}."
-    st.caption(said + " Click a row for what stands against what." * bool(shown.rows))
+    st.caption(said + " Click a row to see the operators of both sides." * bool(shown.rows))
 
 
 def _said(sums: Sums) -> str:

@@ -36,7 +36,7 @@ class Pair:
 
     @property
     def step_name(self) -> str:
-        """What is compared of each."""
+        """The name of the step that is compared."""
         return f"measured step {self.nth_step}" if self.nth_step else "median step"
 
     @property

@@ -108,8 +108,8 @@ def _begin_with(latest_first: Sequence[str]) -> str:
     keys = (BASE, OTHER)
     named = [st.query_params.get(key) for key in keys]
     held = [st.session_state.get(key) for key in keys]
-    # The state of Swap vanishes when the page is left; that of the pickers does not. So without it
-    # the visitor has just arrived, and runs in the address win.
+    # When a user leaves the page, Streamlit forgets the state of Swap, not that of the pickers.
+    # Without it, the user has just arrived, and runs in the address win.
     is_here = SWAP in st.session_state
     chosen = held if is_here else [url or state for url, state in zip(named, held, strict=True)]
     shown: tuple[default_pair.DefaultPair, list[str]] | None = st.session_state.pop(DEFAULT, None)

@@ -43,7 +43,7 @@ class Step:
         return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "start_ns")
 
     def work_items(self, columns: str, since: int, until: int, **more: Any) -> Query:
-        """What of it ran in that stretch: device activities, or operators."""
+        """The step's device activities, or its operators, in that stretch."""
         where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank}
         where |= (
             {"measure": "device", "device": self.device} if self.on_device else {"measure": "host"}

@@ -176,7 +176,7 @@ def metrics(device: MemoryDevice) -> None:
         columns = "inactive_bytes, stranded_bytes, inactive_percent"
         state = select(columns, "fragmentation", {**device.where(), "level": "device"})
         for row in data.rows(state).itertuples():
-            said = f"{formatting.percent(row.inactive_percent)} of what was reserved then"
+            said = f"{formatting.percent(row.inactive_percent)} of the memory reserved then"
             _metric(f"Unused{then}", formatting.size(row.inactive_bytes), said)
             _metric(
                 f"Stranded{then}",
@@ -187,8 +187,7 @@ def metrics(device: MemoryDevice) -> None:
 
 
 def _share(device: MemoryDevice) -> str | None:
-    """How much the peak is of what was reserved at that moment, as the text below the curve has
-    it: more may be reserved later."""
+    """The peak as a share of the memory reserved at that moment; more may be reserved later."""
     where = {**device.where(), "ordinal": device.peak_ordinal}
     moments = data.rows(select("reserved_bytes", "memory_timeline", where))
     reserved = next(iter(moments["reserved_bytes"]), None)

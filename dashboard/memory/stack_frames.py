@@ -57,7 +57,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
 
 
 def _best(frame: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """The frames that say most, with what they are: the user's own, else all of Python, else all.
+    """The most useful frames, and their kind: the user's own, else all of Python, else all.
 
     A stack of a snapshot begins with about 20 frames of the allocator and of torch.
     """

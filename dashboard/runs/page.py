@@ -89,11 +89,11 @@ def _metrics_of(picked: str) -> None:
 
 
 def _peak(run: str, peak_bytes: float) -> None:
-    """The peak, and whether it leaves out what was there before the recording."""
+    """The peak; it says so where memory from before the recording is not in it."""
     lacking = data.rows(
         select("1", "sources", {"run_id": run, f"list_contains(warning_codes, '{LACKING}')": True})
     )
-    note = None if lacking.empty else "without what was there before"
+    note = None if lacking.empty else "without memory from before the recording"
     st.metric(
         "Peak memory", formatting.size(peak_bytes), note, delta_color="off", delta_arrow="off"
     )

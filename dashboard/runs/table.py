@@ -51,7 +51,7 @@ def pick_group(tag_keys: Sequence[str]) -> str | None:
 def query(
     chosen: Sequence[str], search: str, tag: tuple[str, str] | None, group: str | None
 ) -> Query:
-    """The runs that fit, the last started first, those of a group together with what it is like."""
+    """The runs that fit, the last started first; with a group, its runs stand together."""
     listed = ["run_id", *(columns.EXPRESSIONS.get(each, each) for each in chosen if each != group)]
     if group:
         listed = [

@@ -36,7 +36,7 @@ def _rounded(value: float) -> float:
 
 
 def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
-    """The table, what of the result it leaves out, and the downloads of all.
+    """The table, a line on the rows that it leaves out, and downloads of the whole result.
 
     `key` is of the query: another query's table starts unsorted.
     """

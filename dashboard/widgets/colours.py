@@ -2,7 +2,7 @@
 
 Work is deep, and idle time pale. Chosen by search so that parts can be told apart from each other
 and from the page with usual sight, protanopia, deuteranopia and tritanopia on both themes, which a
-test checks. Red is for what became worse.
+test checks. Red marks what became worse.
 """
 
 from functools import cache

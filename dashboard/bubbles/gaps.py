@@ -39,9 +39,8 @@ def show(view: View, cause: str | None) -> None:
     """The longest gaps, of one cause or of all; beside them what the ticked one is, or the host."""
     left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
     with left:
-        menu_place = st.container(horizontal=True, vertical_alignment="center", gap="small")
-        menu_place.subheader(f"Gaps: {cause}" if cause else "Gaps", anchor=False, width="content")
-        gap = _longest(view, cause, menu_place)
+        heading = menu.place(f"Gaps: {cause}" if cause else "Gaps")
+        gap = _longest(view, cause, heading)
     with right:
         if gap is None:
             _hosts(view, cause)
@@ -49,7 +48,7 @@ def show(view: View, cause: str | None) -> None:
             _detail(gap)
 
 
-def _longest(view: View, cause: str | None, menu_place: Any) -> pd.Series | None:
+def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     """The table; the gap that is ticked, which the address carries and the timeline shows."""
     where = {**view.of_steps(), "lane": timeline_chart.GAPS}
     query = select(
@@ -59,7 +58,7 @@ def _longest(view: View, cause: str | None, menu_place: Any) -> pd.Series | None
         order_by="dur_ns DESC, start_ns",
         limit=MOST,
     )
-    with menu_place:
+    with heading:
         menu.show({"gaps": query}, "gaps", view.files)
     frame = data.rows(query)
     if frame.empty:

@@ -1,6 +1,5 @@
 """What torch.compile compiled in two runs, why again, and what it spent the time on."""
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -8,7 +7,7 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, menu, tables
+from dashboard.widgets import formatting, menu, tables
 
 MOST = 500
 PHASES = 12
@@ -21,7 +20,7 @@ COLUMNS = (
 
 def show(pair: Pair) -> None:
     """Compilations with their reasons, graph breaks, and phases of both runs."""
-    st.subheader(sections.TITLES[sections.COMPILATIONS], anchor=sections.COMPILATIONS)
+    heading = menu.place(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
         COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST
@@ -35,7 +34,8 @@ def show(pair: Pair) -> None:
         return
     st.caption(" ".join(_said(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
     chosen = _table(frame, pair)
-    menu.show({"compilations": query}, "compilations")
+    with heading:
+        menu.show({"compilations": query}, "compilations")
     if chosen is not None:
         _reason(chosen)
     left, right = st.container(key="roomy-phases").columns([3, 2], gap="medium")
@@ -126,43 +126,17 @@ def _phases(pair: Pair) -> None:
         st.caption("Phases of compilation were not recorded.")
         return
     st.markdown("**What compiling took**")
-    names = list(dict.fromkeys(frame["phase"]))[:PHASES]
-    frame = frame[frame["phase"].isin(names)]
-    runs = [run for run in pair.runs.values() if run in set(frame["run_id"])]
-    palette = dict(zip(pair.runs.values(), colours.RUNS, strict=False))
-    factor, unit = charts.duration_axis(frame["self_ns"].max())
-    chart_rows = pd.DataFrame(
-        {
-            "phase": frame["phase"],
-            "run": frame["run_id"],
-            "value": frame["self_ns"] / factor,
-            "time": frame["self_ns"].map(formatting.duration),
-            "times": frame["phases"].map(formatting.count),
-        }
+    runs = {run: side for side, run in pair.runs.items()}
+    sides = frame.assign(side=frame["run_id"].map(runs))
+    rows = sides.pivot_table(index="phase", columns="side", values="self_ns", sort=False)
+    rows = rows.add_suffix("_ns").reset_index().head(PHASES)
+    tables.show(
+        rows,
+        "phase_ranking",
+        key=f"phases-{pair.key}",
+        labels={"base_ns": "from", "other_ns": "to"},
+        bars=[column for column in ("base_ns", "other_ns") if column in rows],
     )
-    chart = (
-        alt.Chart(chart_rows)
-        .mark_bar()
-        .encode(
-            x=alt.X("value:Q", title=f"time in the phase itself ({unit})"),
-            y=alt.Y(
-                "phase:N",
-                sort=names,
-                title=None,
-                axis=alt.Axis(labelLimit=charts.LABEL_PIXELS),
-            ),
-            yOffset=alt.YOffset("run:N", sort=runs),
-            color=alt.Color(
-                "run:N",
-                legend=None,
-                scale=alt.Scale(domain=runs, range=[palette[run] for run in runs]),
-            ),
-            tooltip=charts.tooltips("phase:N", "run:N", "time:N", "times:N"),
-        )
-        .properties(height=(10 * len(runs) + 12) * len(names) + charts.AXIS_HEIGHT)
-    )
-    charts.legend({run: palette[run] for run in runs})
-    st.altair_chart(chart, alt="Time by phase of compilation")
     menu.show({"phases": query}, "phases")
 
 

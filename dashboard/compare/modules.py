@@ -8,6 +8,7 @@ from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting, menu, tables
 
 KEY = "module"
+CHANGED = "#66707C"
 
 
 def asked(pair: Pair) -> str:
@@ -46,7 +47,9 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
             "change_ns": "change",
             "change_percent": "change, %",
         },
-        widths={"child": 190, "rows": 50, "change_percent": 72},
+        widths={"child": 250, "change_ns": 220, "change_percent": 78, "rows": 50},
+        bars=["change_ns"],
+        colours=[CHANGED] * len(below),
         select="single-row",
         on_select=down,
     )

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dashboard.compare import bars, detail, modules, op_rows, sections
+from dashboard.compare import detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.pair import Pair
-from dashboard.widgets import formatting, menu, run_picker, tables
+from dashboard.widgets import colours, formatting, menu, run_picker, tables
 
 MOST_ROWS = 500
 HELP = (
@@ -35,16 +35,23 @@ COLUMNS = [
     "module",
     "host_frame",
 ]
-WIDTHS = {"host_frame": 330, "module": 330, "name": 240, "evidence": 90, "status": 140}
+WIDTHS = {
+    "change_ns": 220,
+    "host_frame": 330,
+    "module": 330,
+    "name": 240,
+    "evidence": 90,
+    "status": 140,
+}
 WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 
 
 def show(pair: Pair, wall_ns: float) -> None:
-    """Shows bars, modules, the table, and the details of the ticked row.
+    """Shows modules, the table, and the details of the ticked row.
 
     `wall_ns` is the first run's wall time.
     """
-    st.subheader(sections.TITLES[sections.OPERATORS], anchor=sections.OPERATORS)
+    heading = menu.place(sections.TITLES[sections.OPERATORS], sections.OPERATORS)
     every = op_rows.overview(pair)
     if not every.total.rows:
         st.info(
@@ -59,18 +66,10 @@ def show(pair: Pair, wall_ns: float) -> None:
         _sums(pair, wanted, every.total, op_rows.sums(shown))
         st.info("No row fits; clear the search or the filters.", icon=":material/search_off:")
         return
-    left, right = st.container(key="roomy-operators").columns(2, gap="medium")
-    with left:
-        if shown["change_ns"].any():
-            bars.draw(shown)
-        else:
-            st.caption("No row changed.")
-    with right:
-        modules.show(pair, every, replace(wanted, least_ns=0))
+    modules.show(pair, every, replace(wanted, least_ns=0))
     row = _table(pair, shown, wanted)
-    with st.container(horizontal=True):
-        query = op_rows.query_of(pair, wanted)
-        menu.show({"operators": query}, "op-diff")
+    with heading:
+        menu.show({"operators": op_rows.query_of(pair, wanted)}, "op-diff")
     _sums(pair, wanted, every.total, op_rows.sums(shown))
     if row is not None:
         detail.show(pair, row)
@@ -113,6 +112,8 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
         key=f"op-diff-{pair.key}-{wanted}",
         labels=HEADINGS | {f"{what}_from_to": what for what in COUNTED},
         widths=WIDTHS,
+        bars=["change_ns"],
+        colours=[colours.CHANGES[status] for status in frame["status"]],
         select="single-row",
         selected=[ids.index(asked)] if asked in ids else [],
     )

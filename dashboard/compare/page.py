@@ -9,11 +9,11 @@ from dashboard.compare import (
     kernels,
     medians,
     operators,
+    parts,
     picker,
     sections,
     several,
     timeline,
-    waterfall,
 )
 from dashboard.compare.pair import BASE
 from dashboard.widgets import incomplete_runs, recompiled
@@ -34,7 +34,7 @@ def page(view: View) -> None:
         return
     with links:
         sections.links()
-    waterfall.show(pair, metrics)
+    parts.show(pair, metrics)
     medians.introduce(pair)
     differences.show(pair)
     operators.show(pair, float(metrics.loc["wall", BASE]))

@@ -4,18 +4,19 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.compare import detail, lanes, sections
-from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.compare import detail, sections
+from dashboard.compare.pair import BASE, Pair
 from dashboard.compare.steps import MOST_WORK_ITEMS, Step, compared
-from dashboard.widgets import charts, formatting, menu, timeline, zoom
+from dashboard.widgets import formatting, menu, timeline, timeline_chart, zoom
 
-COLUMNS = "lane, class, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
+COLUMNS = "lane, class AS part, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
+DETAILS = {"name": "name", "op": "operator", "module": "module"}
 
 
 @st.fragment
 def show(pair: Pair) -> None:
-    """The first run's above, the second's below; brushing either zooms both."""
-    st.subheader(sections.TITLES[sections.TIMELINE], anchor=sections.TIMELINE)
+    """The first run's above, the second's below; a drag over either zooms both."""
+    heading = menu.place(sections.TITLES[sections.TIMELINE], sections.TIMELINE)
     steps = compared(pair)
     if len(steps) < 2:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
@@ -24,7 +25,6 @@ def show(pair: Pair) -> None:
     since, until = zoom.TIME.stretch(whole)
     described = zoom.described(since, until, whole)
     zoom.TIME.controls(f"compare-{pair.key}", since, until, whole, described)
-    factor, unit = charts.duration_axis(until - since)
     ticked = detail.work_items_of(pair, st.query_params.get("row"))
     drawn = {}
     for side, step in steps.items():
@@ -36,23 +36,26 @@ def show(pair: Pair) -> None:
     frames = {
         side: (data.rows(busy), data.rows(work_items)) for side, (busy, work_items) in drawn.items()
     }
-    parts = {
-        part
-        for busy, work_items in frames.values()
-        for part in [*busy["part"], *work_items["class"]]
-        if not formatting.missing(part)
-    }
-    charts.legend_of(parts)
+    timeline_chart.legend(
+        {part for both in frames.values() for frame in both for part in frame["part"]}
+    )
     for side, step in steps.items():
         busy, work_items = frames[side]
         _heading(pair, side, step, since, until)
-        lanes.draw(
+        if busy.empty and work_items.empty:
+            st.caption("Nothing ran in this stretch: the step was over, or had not begun.")
+            continue
+        if ticked:
+            is_other = ~work_items["work_item_id"].isin(ticked.get(side, set()))
+            work_items = work_items.assign(is_faint=is_other)
+        timeline_chart.draw(
             timeline.since_start(busy, step.start_ns),
             timeline.since_start(work_items, step.start_ns),
-            lanes.Axis(since, until, factor, unit, last=side == OTHER),
-            parts,
-            ticked.get(side, set()) if ticked else None,
-            key=f"compared-{side}-{pair.key}-{step.start_ns}-{since}-{until}",
+            since,
+            until,
+            details=DETAILS,
+            origin="step",
+            key=f"compared-{side}-{pair.key}",
             on_zoom=zoom.TIME.to,
         )
     queries = {
@@ -60,7 +63,8 @@ def show(pair: Pair) -> None:
         for side, both in drawn.items()
         for what, query in zip(("busy", "activities"), both, strict=True)
     }
-    menu.show(queries, "timelines")
+    with heading:
+        menu.show(queries, "timelines")
     st.caption(_note(steps[BASE], ticked, frames))
 
 
@@ -79,7 +83,7 @@ def _heading(pair: Pair, side: str, step: Step, since: int, until: int) -> None:
 def _note(
     step: Step, ticked: dict[str, set[int]], frames: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 ) -> str:
-    said = "Only what the step launched is drawn. Drag over the upper part to zoom into both."
+    said = "Only what the step launched is drawn. Drag over one to zoom into both."
     if ticked:
         said += " What belongs to the row ticked above stands out."
     if any(len(work_items) == MOST_WORK_ITEMS for _, work_items in frames.values()):

@@ -1,6 +1,7 @@
 """Bar charts, each from a view's rows."""
 
 import html
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,6 +67,14 @@ def duration_axis(longest_ns: float) -> tuple[float, str]:
     """The divisor and unit that suit durations up to the longest."""
     unit = next((unit for unit in ("s", "ms") if longest_ns >= units.TIMES[unit]), "µs")
     return units.TIMES[unit], unit
+
+
+def ticks(least: float, most: float, count: int) -> list[float]:
+    """Round values from the least to the most, about so many."""
+    apart = (most - least) / count
+    power = 10 ** math.floor(math.log10(apart))
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= apart)
+    return [place * step for place in range(math.ceil(least / step), math.floor(most / step) + 1)]
 
 
 def size_axis(most: float) -> tuple[float, str]:

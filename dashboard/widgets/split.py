@@ -1,26 +1,19 @@
-"""How a device's time divides, and its idle time by cause, as bars."""
+"""How the time of each device divides into parts, and the query of idle time by cause."""
 
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 import ingest
 from dashboard import data
 from dashboard.query import Query, select
-from dashboard.widgets import charts, colours, formatting, menu
+from dashboard.widgets import charts, colours, formatting, menu, tables
 from dashboard.widgets.view import View
 
-MOST_BARS = 24
+MOST_DEVICES = 24
 MOST_ROWS = 1_000
-LABEL_PIXELS = 340
-# Bars are told apart by whole ids; of a long one the label leaves out the middle, as ids that begin
-# alike differ at the end.
-LABEL = (
-    "length(datum.label) > 56 ? slice(datum.label, 0, 20) + '…' + slice(datum.label, -35)"
-    " : datum.label"
-)
+STACK = "parts"
 
 
 def show(view: View) -> None:
@@ -43,37 +36,39 @@ def show(view: View) -> None:
         )
     menu.heading("Devices", {"split": query}, "split", files=view.files)
     frame = data.rows(query)
+    charts.legend_of(set(frame["part"]))
+    devices = _stacked(frame)
+    shown = devices.head(MOST_DEVICES)
+    of = "span" if is_whole else f"wall time in {view.steps.label}"
     several = is_whole and len(view.runs) > 1
-    names = [
-        (f"{row.run_id}, " if several else "")
-        + f"rank {row.rank} device {'?' if formatting.missing(row.device) else row.device}"
-        for row in frame.itertuples()
+    tables.show(
+        shown,
+        "device_split",
+        key=f"devices-{view.key}",
+        hidden=[] if several else ["run_id"],
+        labels={"run_id": "run", STACK: f"parts of the device's {of}"},
+        widths={"rank": 60, "device": 60},
+        stacks=[STACK],
+    )
+    if len(devices) > len(shown):
+        st.caption(f"The first {MOST_DEVICES} devices.")
+
+
+def _stacked(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for each device, its parts in one column, in the order of stacks."""
+    frame = frame.assign(place=frame["part"].map(colours.place)).sort_values("place")
+    keys = ["run_id", "rank", "device"]
+    rows = [
+        {**dict(zip(keys, key, strict=True)), STACK: [_part(part) for part in parts.itertuples()]}
+        for key, parts in frame.groupby(keys, dropna=False)
     ]
-    shown = list(dict.fromkeys(names))[:MOST_BARS]
-    parts = set(frame["part"])
-    chart_rows = pd.DataFrame(
-        {
-            "bar": names,
-            "label": frame["part"].map(colours.label),
-            "place": frame["part"].map(colours.place),
-            "percent": frame["percent"],
-            "share": frame["percent"].map(formatting.percent),
-            "time": frame["part_ns"].map(formatting.duration),
-        }
-    )
-    of = "the device's span" if is_whole else f"the wall time of {view.steps.label}"
-    base = alt.Chart(chart_rows[chart_rows["bar"].isin(shown)]).encode(
-        x=alt.X("percent:Q", title=f"of {of} (%)", scale=alt.Scale(domain=[0, 100])),
-        y=alt.Y("bar:N", title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS, labelExpr=LABEL)),
-        order=alt.Order("place:Q"),
-        tooltip=charts.tooltips("bar:N", "label:N", "time:N", "share:N"),
-    )
-    chart = base.mark_bar(height={"band": 0.7}).encode(color=charts.coloured(parts))
-    charts.legend_of(parts)
-    chart = chart.properties(height=36 * len(shown) + charts.AXIS_HEIGHT)
-    st.altair_chart(chart, alt="Device time by part")
-    if len(set(names)) > MOST_BARS:
-        st.caption(f"The first {MOST_BARS} devices.")
+    return pd.DataFrame(rows, columns=[*keys, STACK])
+
+
+def _part(row: Any) -> tuple[float, str, str]:
+    share = formatting.percent(row.percent)
+    text = f"{colours.label(row.part)}: {formatting.duration(row.part_ns)}, {share}"
+    return float(row.percent), colours.of(row.part), text
 
 
 def causes(view: View) -> Query:

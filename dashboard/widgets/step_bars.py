@@ -82,17 +82,9 @@ def _part(part: Any, wall_ns: int) -> dict[str, Any]:
 def _ticks(highest_ns: int) -> list[dict[str, Any]]:
     """Round values on the axis, from 0."""
     factor, unit = charts.duration_axis(highest_ns)
-    most = highest_ns / factor
-    step = next(
-        size * 10**power
-        for power in range(-3, 7)
-        for size in (1, 2, 5)
-        if size * 10**power * TICKS >= most
-    )
-    values = [place * step for place in range(int(most / step) + 1)]
     return [
         {"height": value * factor, "text": f"{value:,.10g} {unit}" if value else "0"}
-        for value in values
+        for value in charts.ticks(0, highest_ns / factor, TICKS)
     ]
 
 

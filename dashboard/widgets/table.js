@@ -96,7 +96,7 @@ function width(each) {
   const words = each.heading.split(" ").map((word) => word.length);
   const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
   const bar = each.kind === "bar" ? BAR_PX : 0;
-  if (each.colours.length) return null; // long bars take what is left
+  if (each.colours.length || each.kind === "stack") return null; // long bars take what is left
   const character = each.kind === "name" ? CODE_PX : CHARACTER_PX;
   const needed = Math.max(character * longest, CHARACTER_PX * Math.max(...words)) + PADDING_PX + bar;
   if (each.kind === "spark") return 110;
@@ -119,12 +119,9 @@ function head(data, state, sort) {
 }
 
 function body(data, state, places, tick) {
-  const most = data.columns.map((each) => {
-    if (each.kind !== "bar") return 0;
-    return each.isShare ? 100 : Math.max(...each.values.map((value) => value ?? 0), 1e-9);
-  });
+  const scales = data.columns.map(scale);
   const rows = places.map((place) => {
-    const cells = data.columns.map((each, at) => cell(each, place, most[at]));
+    const cells = data.columns.map((each, at) => cell(each, place, scales[at]));
     const row = element("tr", {}, cells);
     if (!data.select) return row;
     const ticked = state.ticked.has(place);
@@ -141,7 +138,15 @@ function body(data, state, places, tick) {
   return element("tbody", {}, rows);
 }
 
-function cell(each, place, most) {
+/** The values at the ends of a column's bars. */
+function scale(each) {
+  if (each.kind !== "bar") return [0, 1];
+  if (each.isShare) return [0, 100];
+  const values = each.values.map((value) => value ?? 0);
+  return [Math.min(0, ...values), Math.max(0, ...values, 1e-9)];
+}
+
+function cell(each, place, [least, most]) {
   const text = each.texts[place];
   const made = element("td");
   made.classList.toggle("figure", each.isFigure);
@@ -155,17 +160,32 @@ function cell(each, place, most) {
     ]));
   } else if (each.kind === "spark") {
     made.append(spark(each.values[place] ?? []));
+  } else if (each.kind === "stack") {
+    made.append(stack(each.values[place] ?? []));
   } else {
     made.textContent = text;
     if (each.kind === "bar") {
-      const share = Math.max(0, each.values[place] ?? 0) / most;
-      made.style.setProperty("--share", share);
-      if (each.colours.length) made.style.setProperty("--colour", each.colours[place]);
+      const value = each.values[place] ?? 0;
+      const bar = element("i");
+      bar.style.setProperty("--from", (Math.min(0, value) - least) / (most - least));
+      bar.style.setProperty("--share", Math.abs(value) / (most - least));
+      if (each.colours.length) bar.style.background = each.colours[place];
       made.classList.toggle("long", each.colours.length > 0);
       made.classList.add("bar");
+      made.append(bar);
     }
   }
   return made;
+}
+
+/** Parts of a whole beside each other, each with what it is on hover. */
+function stack(parts) {
+  return element("span", { className: "stack" }, parts.map(([percent, colour, text]) => {
+    const part = element("i", { title: text });
+    part.style.width = `${percent}%`;
+    part.style.background = colour;
+    return part;
+  }));
 }
 
 /** Small bars, the highest as high as the row. */

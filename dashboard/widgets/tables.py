@@ -102,6 +102,7 @@ def show(
     widths: dict[str, int] | None = None,
     bars: Sequence[str] = (),
     colours: Sequence[str] = (),
+    stacks: Sequence[str] = (),
     sparklines: Sequence[str] = (),
     ages: Sequence[str] = (),
     figures: Sequence[str] = (),
@@ -114,11 +115,12 @@ def show(
 
     Headings explain themselves on hover with the view's own comments. `widths` are in pixels.
     `bars` are columns with a bar in each cell, long ones in the rows' `colours` where these are
-    given. `sparklines` are lists of times, `ages` moments written
-    as how long ago they were, `figures` texts that are aligned as figures. `selected` rows are
-    ticked at first. With `on_select`, they are ticked each time, and `on_select` gets the rows that
-    a user ticks before the page is drawn again. One that fills the window is as tall as that, less
-    the room that a page needs above it.
+    given; of negative values they lead to the left. `stacks` are lists of parts of a whole: their
+    percent, colour and text. `sparklines` are lists of times, `ages` moments written as how long
+    ago they were, `figures` texts that are aligned as figures. `selected` rows are ticked at first.
+    With `on_select`, they are ticked each time, and `on_select` gets the rows that a user ticks
+    before the page is drawn again. One that fills the window is as tall as that, less the room that
+    a page needs above it.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -127,6 +129,7 @@ def show(
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),
+        **dict.fromkeys(stacks, "stack"),
         **dict.fromkeys(sparklines, "spark"),
         **dict.fromkeys(ages, "age"),
     }
@@ -198,7 +201,7 @@ def _column(
         "help": help,
         "kind": kind,
         "width": width,
-        "sorts": not is_figure and unit is not str,
+        "sorts": kind != "stack" and not is_figure and unit is not str,
         "isShare": unit is formatting.percent,
         "colours": list(colours),
         "isFigure": kind != "spark"
@@ -226,6 +229,7 @@ def _times(values: Any) -> str:
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     "name": partial(formatting.short_name, width=WHOLE_NAME),
     "age": formatting.age,
+    "stack": lambda parts: ", ".join(text for _, _, text in parts),
     "spark": _times,
 }
 

@@ -28,6 +28,13 @@ SCROLL = """export default function ({ data, parentElement }) {
     top.gap = data.gap;
     if (isNew) setTimeout(() => top.scrollIntoView({ block: "nearest", behavior: "smooth" }), 300);
 }"""
+DETAILS = {
+    "name": "name",
+    "op": "op on the host",
+    "host_frame": "Python frame",
+    "before_kernel": "before",
+    "after_kernel": "after",
+}
 COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
 
 
@@ -50,16 +57,20 @@ def show(view: View) -> None:
         if what in frames
     ]
     steps = _steps(view, start_ns + since, start_ns + until)
+    busy, moments = since_start(frames["busy"], start_ns), pd.concat(drawn)
+    timeline_chart.legend({*busy["part"], *moments["part"]})
     timeline_chart.draw(
-        since_start(frames["busy"], start_ns),
-        pd.concat(drawn),
-        since_start(steps, start_ns),
+        busy,
+        moments,
         since,
         until,
-        key=f"timeline-{view.key}-{since}-{until}",
+        details=DETAILS,
+        origin="recording",
+        key=f"timeline-{view.key}",
         on_zoom=zoom.TIME.to,
+        steps=since_start(steps, start_ns),
     )
-    said = ["Drag over the upper part to zoom in."]
+    said = ["Drag to zoom in."]
     if len(steps):
         said.append("Dashed lines mark where a step begins and ends on the host.")
         if not view.is_host:

@@ -1,163 +1,147 @@
-"""The two charts of a timeline: how busy the device was, and what ran or idled when."""
+"""The chart of a timeline: how busy a device or host was, and what ran or idled when."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from dashboard.widgets import charts, colours, formatting
+from ingest import units
 
-BRUSH = "stretch"
-BUSY_HEIGHT = 110
+HERE = Path(__file__).parent
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
 HOST = "operators on the host"  # the part of all lanes of the host below those of a device
 HOST_COLOUR = colours.UNKNOWN_OWNERS[1]
-NAME_WIDTH = 160  # characters of a name in a tooltip
-SIDE: dict[str, Any] = {"minExtent": 80, "maxExtent": 80, "labelLimit": 75}  # aligns the charts
+NAME_WIDTH = 160  # characters of a name on hover
+TICKS = 6
 
 
 def draw(
     occupancy: pd.DataFrame,
     moments: pd.DataFrame,
-    steps: pd.DataFrame,
     since: int,
     until: int,
+    *,
+    details: Mapping[str, str],
+    origin: str,
     key: str,
     on_zoom: Callable[[int, int], None],
+    steps: pd.DataFrame | None = None,
 ) -> None:
-    """Two charts on one time axis; brushing the upper one calls `on_zoom` with a stretch, ns.
+    """A strip of how busy it was above a lane for each stream or thread, from `since` to `until`.
 
-    The lower one marks the beginning and end of `steps`.
-
-    They are apart because Vega fails on a brush in one of two concatenated charts.
+    `occupancy` has a row for each part of each stretch: start_ns, end_ns, part, part_ns, percent.
+    `moments` has what ran or idled, the longest first: lane, part, start_ns, end_ns, dur_ns, where
+    given is_faint, and the columns of `details`, which maps columns to their titles on hover. The
+    chart marks where `steps` begin and end. All times are ns since the `origin`. A drag calls
+    `on_zoom` with a stretch.
     """
-    factor, unit = charts.duration_axis(until - since)
-    time = alt.Scale(domain=[since / factor, until / factor], nice=False, padding=0)
-    parts = set(occupancy["part"]) | set(moments["part"])
-    colour_of = {colours.label(part): colours.of(part) for part in colours.order(parts)}
-    if HOST in parts:
-        colour_of[HOST] = HOST_COLOUR
-
-    def brushed() -> None:
-        chosen: Any = st.session_state[key]["selection"].get(BRUSH, {})
-        if interval := chosen.get("from"):
-            begin, end = sorted(int(edge * factor) for edge in interval)
-            on_zoom(begin, end)
-
-    charts.legend(colour_of)
-    st.altair_chart(
-        busy(occupancy, factor, time, parts, BUSY_HEIGHT),
+    palette = _palette({*occupancy["part"], *moments["part"]})
+    lanes = sorted(set(moments["lane"]), key=_lane_order)
+    length = until - since
+    _component()(
         key=key,
-        on_select=brushed,
-        selection_mode=BRUSH,
-        alt="Share of each stretch of time that was compute, communication, copy or idle",
-    )
-    lanes = _lanes(moments, factor, time, unit, colour_of, since, until)
-    marks = [] if steps.empty else _steps(steps, factor, time, since, until)
-    height = lanes.height
-    st.altair_chart(
-        alt.layer(lanes, *marks).properties(height=height), alt="Gaps and activities in time"
-    )
-
-
-def busy(
-    occupancy: pd.DataFrame, factor: float, time: alt.Scale, parts: set[str], height: int
-) -> Any:
-    """What share of each stretch was of which part; brushing selects a stretch of time."""
-    data = pd.DataFrame(
-        {
-            "from": occupancy["start_ns"] / factor,
-            "to": occupancy["end_ns"] / factor,
-            "percent": occupancy["percent"],
-            "label": occupancy["part"].map(colours.label),
-            "place": occupancy["part"].map(colours.place),
-            "time": occupancy["part_ns"].map(formatting.duration),
-            "share": occupancy["percent"].map(formatting.percent),
-        }
-    )
-    return (
-        alt.Chart(data)
-        .mark_bar(orient="vertical", strokeWidth=1)
-        .encode(
-            x=alt.X("from:Q", scale=time, title=None, axis=alt.Axis(labels=False, ticks=False)),
-            x2=alt.X2("to:Q"),
-            y=alt.Y(
-                "percent:Q",
-                title=None,
-                scale=alt.Scale(domain=[0, 100]),
-                axis=alt.Axis(**SIDE, values=[0, 25, 50, 75, 100], labelExpr="datum.value + '%'"),
-            ),
-            order=alt.Order("place:Q"),
-            color=charts.coloured(parts),
-            stroke=alt.Stroke(
-                "label:N", scale=charts.colour_scale(colours.order(parts)), legend=None
-            ),
-            tooltip=charts.tooltips("label:N", "time:N", ("share:N", "of the stretch")),
-        )
-        .add_params(alt.selection_interval(name=BRUSH, encodings=["x"]))
-        .properties(height=height)
+        data={
+            "since": since,
+            "until": until,
+            "origin": f"since the start of the {origin}",
+            "ticks": [
+                {"at": at, "text": units.position(round(at), length)}
+                for at in charts.ticks(since, until, TICKS)
+            ],
+            "palette": list(palette.values()),
+            "busy": _busy(occupancy, list(palette)),
+            "lanes": lanes,
+            "items": _items(moments, list(palette), lanes, details),
+            "marks": [] if steps is None else _marks(steps, since, until),
+        },
+        on_zoomed_change=lambda: on_zoom(*st.session_state[key]["zoomed"]),
     )
 
 
-def _lanes(
-    moments: pd.DataFrame,
-    factor: float,
-    time: alt.Scale,
-    unit: str,
-    colour_of: Mapping[str, str],
-    since: int,
-    until: int,
-) -> Any:
-    def short(column: str) -> list[str]:
-        """Short names; most occur often."""
-        if column not in moments:
-            return [formatting.NONE] * len(moments)
-        names = {name: formatting.short_name(name, NAME_WIDTH) for name in set(moments[column])}
-        return [names[name] for name in moments[column]]
+def legend(parts: set[str]) -> None:
+    """What the colours of the chart's parts mean."""
+    charts.legend({_label(part): colour for part, colour in _palette(parts).items()})
 
-    data = pd.DataFrame(
-        {
-            "from": moments["start_ns"].clip(since, until) / factor,
-            "to": moments["end_ns"].clip(since, until) / factor,
-            "lane": moments["lane"],
-            "label": [part if part == HOST else colours.label(part) for part in moments["part"]],
-            "time": moments["dur_ns"].map(formatting.duration),
-            "at": moments["start_ns"].map(formatting.duration),
-            "name": short("name"),
-            "op": short("op"),
-            "frame": short("host_frame"),
-            "before": short("before_kernel"),
-            "after": short("after_kernel"),
-        }
-    )
-    order = sorted(set(data["lane"]), key=lane_order)
-    scale = alt.Scale(domain=list(colour_of), range=list(colour_of.values()))
-    return (
-        alt.Chart(data)
-        .mark_bar(height={"band": 0.8}, minBandSize=4)
-        .encode(
-            x=alt.X("from:Q", scale=time, title=f"time since the start of the recording ({unit})"),
-            x2=alt.X2("to:Q"),
-            y=alt.Y("lane:N", sort=order, title=None, axis=alt.Axis(**SIDE)),
-            color=alt.Color("label:N", scale=scale, legend=None),
-            tooltip=charts.tooltips(
-                "label:N",
-                "time:N",
-                "at:N",
-                "name:N",
-                ("op:N", "op on the host"),
-                ("frame:N", "Python frame"),
-                ("before:N", "before"),
-                ("after:N", "after"),
-            ),
-        )
-        .properties(height=26 * len(order) + 75)
+
+def _palette(parts: set[str]) -> dict[str, str]:
+    """The colour of each part, in the order of stacks."""
+    known = {part: colours.of(part) for part in colours.order(parts)}
+    return known | ({HOST: HOST_COLOUR} if HOST in parts else {})
+
+
+def _label(part: str) -> str:
+    return part if part == HOST else colours.label(part)
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "tracehouse_timeline",
+        html='<div class="timeline"></div>',
+        css=(HERE / "timeline.css").read_text(encoding="utf-8"),
+        js=(HERE / "timeline.js").read_text(encoding="utf-8"),
     )
 
 
-def lane_order(lane: str) -> tuple[bool, bool, str, int]:
+def _busy(occupancy: pd.DataFrame, parts: list[str]) -> dict[str, list[Any]]:
+    """The strip's boxes, those of a stretch from the bottom up."""
+    rows = occupancy.assign(colour=occupancy["part"].map(parts.index))
+    rows = rows.sort_values(["start_ns", "colour"])
+    return {
+        "from": rows["start_ns"].tolist(),
+        "to": rows["end_ns"].tolist(),
+        "colour": rows["colour"].tolist(),
+        "percent": rows["percent"].tolist(),
+        "text": [
+            f"{_label(row.part)}: {formatting.percent(row.percent)}, "
+            f"{formatting.duration(row.part_ns)}"
+            for row in rows.itertuples()
+        ],
+    }
+
+
+def _items(
+    moments: pd.DataFrame, parts: list[str], lanes: list[str], details: Mapping[str, str]
+) -> dict[str, Any]:
+    """The boxes of the lanes. A name is sent once, as most occur often."""
+    places: dict[str, int] = {}
+    titled = {column: title for column, title in details.items() if column in moments}
+    named = {
+        title: [
+            -1 if formatting.missing(name) else places.setdefault(str(name), len(places))
+            for name in moments[column]
+        ]
+        for column, title in titled.items()
+    }
+    return {
+        "from": moments["start_ns"].tolist(),
+        "to": moments["end_ns"].tolist(),
+        "lane": moments["lane"].map(lanes.index).tolist(),
+        "colour": moments["part"].map(parts.index).tolist(),
+        "faint": moments["is_faint"].tolist() if "is_faint" in moments else [],
+        "text": [
+            f"{_label(row.part)}: {formatting.duration(row.dur_ns)} at "
+            f"{formatting.duration(row.start_ns)}"
+            for row in moments.itertuples()
+        ],
+        "details": named,
+        "names": [formatting.short_name(name, NAME_WIDTH) for name in places],
+    }
+
+
+def _marks(steps: pd.DataFrame, since: int, until: int) -> list[dict[str, Any]]:
+    """Where steps begin and end; a step's name at its beginning."""
+    names = {max(row.start_ns, since): f"step {row.step:,}" for row in steps.itertuples()}
+    edges = {*steps["start_ns"], *steps["end_ns"]}
+    inside = sorted({edge for edge in edges if since <= edge <= until} | set(names))
+    return [{"at": int(at), "text": names.get(at), "isEdge": at in edges} for at in inside]
+
+
+def _lane_order(lane: str) -> tuple[bool, bool, str, int]:
     """Where a lane stands: the gaps, the streams by number, and below them the host's threads."""
     what, _, number = lane.rpartition(" ")
     return (
@@ -166,24 +150,3 @@ def lane_order(lane: str) -> tuple[bool, bool, str, int]:
         what,
         int(number) if number.isdecimal() else -1,
     )
-
-
-def _steps(
-    steps: pd.DataFrame, factor: float, time: alt.Scale, since: int, until: int
-) -> list[Any]:
-    """Lines where steps begin and end, and the name of each at its beginning."""
-    edges = sorted({*steps["start_ns"], *steps["end_ns"]})
-    lines = pd.DataFrame({"at": [edge / factor for edge in edges if since <= edge <= until]})
-    names = pd.DataFrame(
-        {
-            "at": steps["start_ns"].clip(lower=since) / factor,
-            "step": [f"step {step:,}" for step in steps["step"]],
-        }
-    )
-    at = alt.X("at:Q", scale=time)
-    return [
-        alt.Chart(lines).mark_rule(strokeDash=[4, 3], color=colours.ink()).encode(x=at),
-        alt.Chart(names)
-        .mark_text(align="left", baseline="bottom", dx=3, color=colours.ink())
-        .encode(x=at, y=alt.value(-3), text=alt.Text("step:N")),
-    ]

@@ -48,6 +48,19 @@ def tick(tab: Page, row: int, number: int = 0) -> None:
     table(tab, number).locator("tbody tr").nth(row).click()
 
 
+def drag(tab: Page, target: Locator, since: int, until: int) -> None:
+    """Drags over an element, from one place to another, px from its left side."""
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box
+    y = box["y"] + box["height"] / 3
+    tab.mouse.move(box["x"] + since, y)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + (since + until) / 2, y, steps=3)
+    tab.mouse.move(box["x"] + until, y, steps=3)
+    tab.mouse.up()
+
+
 def open_menu(tab: Page, name: str) -> None:
     """Opens the menu of a chart or table."""
     tab.locator(f".st-key-menu-{name} button").first.click()

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tests.builders.events import op
 
-MARKS = 4_500  # "a few thousand" marks, the most that a page's charts may send
+MARKS = 4_500  # "a few thousand", the most that a page's charts may send
 
 
 def texts(app) -> str:
@@ -32,14 +32,6 @@ def add_whole(traces, name, events):
     return traces.store.add(traces.write(events, name)).run_id
 
 
-def marks(chart) -> int:
-    """Rows of the data that a chart carries."""
-    return sum(
-        pa.ipc.open_stream(dataset.data.data).read_all().num_rows
-        for dataset in chart.proto.datasets
-    )
-
-
 def charts(app: Any) -> list[pd.DataFrame]:
     """The data of the page's charts; of a layered one the layer's with the most rows."""
     return [
@@ -52,6 +44,28 @@ def charts(app: Any) -> list[pd.DataFrame]:
         )
         for chart in app.get("vega_lite_chart")
     ]
+
+
+def timelines(app: Any) -> list[dict[str, Any]]:
+    """What the charts of timelines get."""
+    return [json.loads(each.proto.json) for each in _components(app, "tracehouse_timeline")]
+
+
+def boxes(timeline: dict[str, Any]) -> pd.DataFrame:
+    """What a timeline draws in its lanes: lane, name, text, from, to (ns), is_faint."""
+    items = timeline["items"]
+    names = [items["names"][place] if place >= 0 else "" for place in items["details"]["name"]]
+    lanes = [timeline["lanes"][lane] for lane in items["lane"]]
+    columns = {each: items[each] for each in ("text", "from", "to")}
+    is_faint = items["faint"] or [False] * len(lanes)
+    return pd.DataFrame({"lane": lanes, "name": names, **columns, "is_faint": is_faint})
+
+
+def schema(app: Any) -> dict[str, list[dict[str, Any]]]:
+    """What page SQL lists under each heading of the schema."""
+    (element,) = _components(app, "tracehouse_schema")
+    groups = json.loads(element.proto.json)["groups"]
+    return {group["heading"]: group["relations"] for group in groups}
 
 
 def tables(app: Any) -> list[pd.DataFrame]:

@@ -1,8 +1,5 @@
 """Page Bubbles, without a browser."""
 
-import json
-
-import pyarrow as pa
 import pytest
 
 import ingest
@@ -10,12 +7,13 @@ from dashboard.widgets import formatting
 from tests.dashboard.elements import (
     MARKS,
     add_whole,
-    charts,
+    boxes,
     event,
-    marks,
+    table_columns,
     table_with,
     tables,
     texts,
+    timelines,
 )
 from tests.samples import TWO_RANKS
 
@@ -30,13 +28,12 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert "no device" in texts(page)
     assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
     assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
-    lanes = max(charts(page), key=lambda chart: len(chart.columns))
-    drawn = lanes[["lane", "name", "label", "time"]].values.tolist()
+    drawn = boxes(*timelines(page))[["lane", "name", "text"]].values.tolist()
     assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
-        ["a", "compute", "10.0 µs"],
-        ["b", "compute", "10.0 µs"],
+        ["a", "compute: 10.0 µs at 0 µs"],
+        ["b", "compute: 10.0 µs at 50.0 µs"],
     ]
-    assert [row[2:] for row in drawn if row[0] == "idle"] == [["idle: host", "40.0 µs"]]
+    assert [row[2] for row in drawn if row[0] == "idle"] == ["idle: host: 40.0 µs at 10.0 µs"]
 
 
 def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
@@ -51,7 +48,7 @@ def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
         (length_ns,) = connection.execute(
             "SELECT work_end_ns - start_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
         ).fetchone()
-    found, gaps, _ = tables(page)
+    found, gaps, *_ = tables(page)
     rows = found[["cause", "bubble_ns", "bubbles"]].itertuples(index=False, name=None)
     assert list(rows) == causes
     assert len(gaps) == min(200, sum(count for *_, count in causes))
@@ -77,39 +74,39 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
     assert causes["bubbles"].sum() == gaps
     assert {m.label: m.value for m in page.metric}["Idle"] == formatting.duration(idle_ns)
     assert "can add up to another time" in texts(page)
-    split = charts(page)[-1]
-    assert set(split["bar"]) == {"rank 0 device 0", "rank 1 device 1"}
-    assert list(split.groupby("bar")["percent"].sum()) == [pytest.approx(100)] * 2
-    idle = split[(split["bar"] == "rank 1 device 1") & (split["label"] == "idle: host")]
-    assert list(idle["time"]) == [formatting.duration(causes["bubble_ns"].iloc[0])]
-    assert f"of the wall time of step {step}" in page.get("vega_lite_chart")[-1].proto.spec
+    split = table_with(page, "parts")
+    assert split[["rank", "device"]].values.tolist() == [[0, 0], [1, 1]]
+    for parts in split["parts"]:
+        assert sum(percent for percent, *_ in parts) == pytest.approx(100)
+    longest = formatting.duration(causes["bubble_ns"].iloc[0])
+    said = [text for *_, text in split["parts"].iloc[1]]
+    assert [text for text in said if text.startswith(f"idle: host: {longest}, ")]
+    (heading,) = (each["heading"] for each in table_columns(page, -1) if each["name"] == "parts")
+    assert f"wall time in step {step}" in heading
 
 
 def test_a_busy_device_shows_its_streams_by_number(app, shown_store, run_of):
     page = app(shown_store, "bubbles", run=run_of("v100_resnet50_workers0"))
-    lanes = max(charts(page), key=lambda chart: len(chart.columns))
+    lanes = boxes(*timelines(page))
     assert (lanes["lane"] == "stream 7").sum() == 1_000
     assert "the 1,000 longest activities of the device" in texts(page)
     page = app(shown_store, "bubbles", run=run_of(TWO_RANKS))
-    spec = max((chart.proto.spec for chart in page.get("vega_lite_chart")), key=len)
     order = ["idle", *(f"stream {number}" for number in (7, 23, 25, 84, 203))]
-    assert json.dumps(order)[:-1] in spec
+    assert timelines(page)[0]["lanes"][: len(order)] == order
 
 
-def test_runs_whose_ids_begin_alike_have_bars_of_their_own(app, traces):
+def test_runs_whose_ids_begin_alike_have_rows_of_their_own(app, traces):
     name = "a_long_name_of_a_training_run_that_others_share"
     runs = [add_whole(traces, name + end, [event("kernel", 0, end)]) for end in ("_one", "_two")]
     page = app(traces.store.path, "bubbles", run=runs)
-    split = pa.ipc.open_stream(page.get("vega_lite_chart")[-1].proto.datasets[0].data.data)
-    shares = split.read_all().group_by("bar").aggregate([("percent", "sum")]).to_pydict()
-    assert shares == {
-        "bar": [f"{run}, rank 0 device 0" for run in sorted(runs)],
-        "percent_sum": [100, 100],
-    }
+    split = table_with(page, "parts")
+    assert list(split["run_id"]) == sorted(runs)
+    assert [sum(percent for percent, *_ in parts) for parts in split["parts"]] == [100, 100]
 
 
 @pytest.mark.parametrize("window", [{}, {"from": "0", "to": "5000000"}, {"from": "x", "to": "-1"}])
-def test_no_more_than_a_few_thousand_marks_are_sent(app, shown_store, run_of, window):
+def test_no_more_than_a_few_thousand_boxes_are_sent(app, shown_store, run_of, window):
     for run in ("h100_owlv2", "v100_resnet50_workers0", TWO_RANKS):
         page = app(shown_store, "bubbles", run=run_of(run), **window)
-        assert 10 < sum(marks(chart) for chart in page.get("vega_lite_chart")) < MARKS
+        (timeline,) = timelines(page)
+        assert 10 < len(timeline["items"]["from"]) + len(timeline["busy"]["from"]) < MARKS

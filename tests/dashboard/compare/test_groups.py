@@ -13,7 +13,7 @@ from tests.builders import diff_traces
 from tests.builders.diff_traces import Call, trace
 from tests.builders.events import host
 from tests.conftest import Traces
-from tests.dashboard.elements import charts, table_with, texts
+from tests.dashboard.elements import table_with, texts
 
 LENGTHS: dict[str, Iterable[float]] = {
     "main": (102, 100, 104, 101, 103),
@@ -81,7 +81,8 @@ def compared(groups: Path, base: str, other: str) -> ingest.Comparison:
 
 
 def figure_table(shown: Any) -> pd.DataFrame:
-    return table_with(shown, "rank test").set_index("metric")
+    shown.session_state["all-metrics"] = True
+    return table_with(shown.run(), "rank test").set_index("metric")
 
 
 def test_groups_that_exist_are_offered(app: Any, groups: Path) -> None:
@@ -146,21 +147,20 @@ def test_a_change_within_the_noise_has_no_colour(page: Any) -> None:
     assert sure["Device busy"].proto.color == sure["Device busy"].proto.MetricColor.RED
 
 
-def test_the_waterfall_is_of_medians_where_they_add_up(page: Any) -> None:
+def test_the_parts_are_of_medians_where_they_add_up(page: Any) -> None:
     shown = page("tag:branch=main", "tag:branch=slow")
-    bars = next(data for data in charts(shown) if "what" in data)
-    assert bars["what"].iloc[0] == "wall time of tag:branch=main"
+    wall = table_with(shown, "part").iloc[0]
+    assert [wall["base_ns"], wall["other_ns"]] == [1000 * STEP, 1000 * STEP]
     assert "do not add up" not in texts(shown)
 
 
 def test_and_else_of_the_median_runs(page: Any, groups: Path) -> None:
     shown = page("tag:branch=shifting", "tag:branch=wider")
     assert "medians of the parts do not add up" in texts(shown)
-    bars = next(data for data in charts(shown) if "what" in data)
     both = compared(groups, "tag:branch=shifting", "tag:branch=wider")
-    assert bars["what"].iloc[0] == f"wall time of {both.base.run}"
-    assert bars["what"].iloc[-1] == f"wall time of {both.other.run}"
-    assert bars["end"].iloc[-2] == pytest.approx(bars["end"].iloc[-1])
+    assert f"**{both.base.run}** and **{both.other.run}**" in texts(shown).replace("\\", "")
+    rows = table_with(shown, "part")
+    assert rows["change_ns"].iloc[1:].sum() == pytest.approx(rows["change_ns"].iloc[0])
 
 
 def test_the_rest_is_of_the_median_runs(page: Any, groups: Path) -> None:

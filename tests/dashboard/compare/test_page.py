@@ -1,6 +1,5 @@
 """Page Compare's logic, without a browser."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from dashboard.compare.op_rows import Filter
 from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting
 from tests.dashboard.conftest import MI300, OWLV2
-from tests.dashboard.elements import add_whole, charts, event, table_with, tables, texts
+from tests.dashboard.elements import add_whole, boxes, event, table_with, tables, texts, timelines
 from tests.samples import COMPILED, EAGER
 
 PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
@@ -46,22 +45,15 @@ def asked(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
-def test_the_waterfall_goes_from_one_wall_time_to_the_other(page, asked, compared_run, base, other):
+def test_the_parts_add_up_to_the_wall_times(page, asked, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
     wall = asked("SELECT * FROM run_diff($1, $2) WHERE metric = 'wall'", runs).iloc[0]
-    bars = next(data for data in charts(page(base, other)) if "what" in data)
-    parts = bars.iloc[1:-1]
+    rows = table_with(page(base, other), "part")
+    parts = rows.iloc[1:]
     assert len(parts) > 2
-    assert not (parts["text"] == "0 µs").any()
-    # Each bar begins where the one before it ended: from one wall time to the other.
-    at = bars["end"].iloc[0]
-    for bar in parts.itertuples():
-        assert any(math.isclose(at, edge) for edge in (bar.left, bar.right))
-        at = bar.left if math.isclose(at, bar.right) and bar.text.startswith("-") else bar.right
-        assert math.isclose(at, bar.end)
-    factor = wall["base"] / bars["end"].iloc[0]
-    assert at * factor == pytest.approx(wall["other"], rel=1e-12)
-    assert bars["end"].iloc[-1] * factor == pytest.approx(wall["other"], rel=1e-12)
+    assert (parts["change_ns"] != 0).all()
+    assert list(rows[["base_ns", "other_ns"]].iloc[0]) == [wall["base"], wall["other"]]
+    assert parts["change_ns"].sum() == rows["change_ns"].iloc[0] == wall["change"]
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
@@ -213,15 +205,15 @@ def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run)
     assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
     assert right["time_ns"].sum() == pytest.approx(row["other_ns"])
     assert len(left) > len(right)
-    lanes = [data for data in charts(shown) if "opacity" in data]
-    assert [set(lane["opacity"]) for lane in lanes] == [{1, 0.2}] * 2
-    assert (lanes[0]["opacity"] == 1).sum() > (lanes[1]["opacity"] == 1).sum() > 0
+    faint = [boxes(timeline)["is_faint"] for timeline in timelines(shown)]
+    assert [set(of_side) for of_side in faint] == [{True, False}] * 2
+    assert (~faint[0]).sum() > (~faint[1]).sum() > 0
 
 
 def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
     steps = asked("SELECT * FROM compared_steps($1, $2) WHERE is_median ORDER BY side", runs)
-    lanes = [data for data in charts(page(EAGER, COMPILED)) if "lane" in data]
+    lanes = [boxes(timeline) for timeline in timelines(page(EAGER, COMPILED))]
     for lane, step in zip(lanes, steps.itertuples(), strict=True):
         inside = asked(
             "SELECT * FROM work_item_timeline WHERE run_id = $1 AND measure = 'host' "
@@ -229,13 +221,12 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
             [step.run_id, step.start_ns, step.work_end_ns],
         )
         assert len(lane) == len(inside)
-    first_steps = page(EAGER, COMPILED, steps="step 1 of each")
-    first = [data for data in charts(first_steps) if "lane" in data]
-    assert len(first[0]) != len(lanes[0]) or not first[0].equals(lanes[0])
+    first, _ = timelines(page(EAGER, COMPILED, steps="step 1 of each"))
+    assert not boxes(first).equals(lanes[0])
     # On other pages, and in old links, `step` is another thing.
     for old in ("1", "median step"):
-        same = [data for data in charts(page(EAGER, COMPILED, step=old)) if "lane" in data]
-        assert same[0].equals(lanes[0])
+        same, _ = timelines(page(EAGER, COMPILED, step=old))
+        assert boxes(same).equals(lanes[0])
 
 
 def test_all_of_the_page_is_about_the_step_that_is_picked(page, asked, compared_run):
@@ -316,8 +307,7 @@ def test_runs_without_operators_or_steps_still_have_a_page(app, traces):
     shown = app(traces.store.path, "compare", base=base, other=other)
     assert not shown.exception
     assert "no steps were found" in texts(shown)
-    bars = next(data for data in charts(shown) if "what" in data)
-    assert list(bars["label"]) == ["from", "idle: unknown", "to"]
+    assert list(table_with(shown, "part")["part"])[1:] == ["idle: unknown"]
     assert "times as fast" in texts(shown)
 
 

@@ -46,8 +46,12 @@ def test_an_example_is_put_into_the_editor(tab, address):
 
 def test_the_schema_browser_explains_columns(tab, address):
     tab.goto(f"{address}/sql")
-    tab.get_by_label("Schema").fill("launch_id")
-    tab.get_by_label("Schema").press("Enter")
-    expect(tab.get_by_text("steps", exact=True)).to_have_count(0)  # the search has taken effect
-    tab.get_by_text("kernels", exact=True).click()
+    search, entries = tab.get_by_label("Search the schema"), tab.locator(".schema details")
+    expect(entries.filter(visible=True).first).to_be_visible()
+    search.fill("launch_id")
+    expect(entries.filter(has_text=re.compile("^steps$"))).to_be_hidden()
+    entries.filter(has_text=re.compile("^kernels$")).locator("summary").click()
     expect(tab.get_by_text("the launching call").first).to_be_visible()
+    search.fill("no such word")
+    expect(tab.get_by_text("clear the search")).to_be_visible()
+    expect(entries.filter(visible=True)).to_have_count(0)

@@ -4,7 +4,7 @@ import pytest
 
 import ingest
 from dashboard.sql.page import EXAMPLES
-from tests.dashboard.elements import table_columns, texts
+from tests.dashboard.elements import schema, table_columns, texts
 
 
 def column(page, heading):
@@ -22,7 +22,7 @@ def test_the_console_answers_and_refuses(app, shown_store):
 def test_a_query_runs_once_until_it_is_asked_again(app, shown_store):
     page = app(shown_store, "sql", sql="SELECT random() AS r")
     first = column(page, "r")
-    page.text_input(key="schema").set_value("kernel").run()
+    page.selectbox(key="example").run()
     assert column(page, "r") == first
     page.button[0].click().run()
     assert column(page, "r") != first
@@ -77,24 +77,18 @@ def test_values_are_shown_whole(app, shown_store):
     ]
 
 
-def test_the_schema_lists_starts_then_tables_then_views_and_says_when_nothing_fits(
-    app, shown_store
-):
-    page = app(shown_store, "sql")
-    listed = [entry.label for entry in page.expander]
-    starts = list(ingest.start_here())
-    stored = sorted(path.stem for path in next(shown_store.glob("runs/*")).glob("*.parquet"))
-    tables = [name for name in stored if name not in starts]
-    assert listed[: len(starts)] == starts
-    question = ingest.start_here()["op_ranking"]
-    assert question not in texts(page)
-    page.session_state["schema_op_ranking"] = True
-    assert question in texts(page.run())
-    assert listed[len(starts) : len(starts) + len(tables)] == tables
-    assert "leaf_op_ranking" in listed[len(starts) + len(tables) :]
-    page.text_input(key="schema").set_value("no such word").run()
-    assert not page.expander
-    assert "clear the search" in texts(page)
+def test_the_schema_lists_starts_then_tables_then_views(app, shown_store):
+    groups = schema(app(shown_store, "sql"))
+    starts = ingest.start_here()
+    assert {each["name"]: each["question"] for each in groups["Start here"]} == starts
+    tables = [table.name for table in ingest.tables() if table.name not in starts]
+    assert [each["name"] for each in groups["Tables"]] == sorted(tables)
+    views = {each["name"]: each for each in groups["Views"]}
+    columns = {each["name"]: each for each in views["leaf_op_ranking"]["columns"]}
+    assert columns["device_ns"]["type"] == "bigint"
+    assert all(each["comment"] for each in columns.values())
+    calls = {each["name"]: each["call"] for each in groups["Table macros"]}
+    assert calls["kernel_diff"] == "kernel_diff(base, other, rank, nth_step)"
 
 
 @pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)

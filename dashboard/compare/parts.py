@@ -1,0 +1,114 @@
+"""The parts of the wall time and their changes, which add up to the change of the wall time."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.compare import medians, sections
+from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.widgets import colours, formatting, menu, tables
+
+WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
+SIDES = {"base": "from", "other": "to"}
+WIDTHS = {"part": 220, "base_ns": 90, "other_ns": 90, "change_percent": 80}
+WALL_COLOUR = "#66707C"
+
+
+def show(pair: Pair, metrics: pd.DataFrame) -> None:
+    """The parts that changed, and all metrics on request."""
+    queries = {"metrics": medians.query_of(pair)}
+    menu.heading(sections.TITLES[sections.METRICS], queries, "run-diff", anchor=sections.METRICS)
+    parts, are_given = medians.in_parts(pair, metrics)
+    if not are_given:
+        st.caption(
+            "The medians of the parts do not add up to the median wall times, as parts may change "
+            "places from run to run: the parts are those of the runs with the median wall times, "
+            f"**{formatting.literal(pair.base)}** and **{formatting.literal(pair.other)}**."
+        )
+    changed = parts[parts["is_part"] & parts["change"].notna() & (parts["change"] != 0)]
+    if changed.empty:
+        st.caption("No part of the wall time changed.")
+    else:
+        _parts(pair, pd.concat([parts.loc[["wall"]], changed]))
+        said = "The changes of the parts add up to that of the wall time."
+        if left_out := int(parts["is_part"].sum()) - len(changed):
+            said += f" {formatting.counted(left_out, 'part')} without a change left out."
+        st.caption(said)
+    every = st.expander("All metrics", key="all-metrics", on_change="rerun")
+    if every.open:
+        with every:
+            _table(pair, metrics)
+
+
+def _parts(pair: Pair, rows: pd.DataFrame) -> None:
+    """The wall time and the parts that changed, each with a bar for its change."""
+    is_wall = rows.index == "wall"
+    parts = [colours.part_of(metric) for metric in rows.index]
+    shown = pd.DataFrame(
+        {
+            "part": [
+                f"wall time, {pair.step_name}" if is_one else colours.label(part)
+                for part, is_one in zip(parts, is_wall, strict=True)
+            ],
+            "base_ns": rows["base"].to_numpy(),
+            "other_ns": rows["other"].to_numpy(),
+            "change_ns": rows["change"].to_numpy(),
+            "change_percent": rows["percent"].to_numpy(),
+        }
+    )
+    tables.show(
+        shown,
+        "run_diff",
+        key=f"parts-{pair.key}",
+        labels={"base_ns": "from", "other_ns": "to", "change_percent": "change, %"},
+        widths=WIDTHS,
+        bars=["change_ns"],
+        colours=[
+            WALL_COLOUR if is_one else colours.of(part)
+            for part, is_one in zip(parts, is_wall, strict=True)
+        ],
+    )
+
+
+def _table(pair: Pair, metrics: pd.DataFrame) -> None:
+    frame = metrics.reset_index()
+    frame = frame[frame["base"].notna() | frame["other"].notna()]
+    rows = pd.DataFrame(
+        {
+            "metric": [
+                colours.label(colours.part_of(metric)) if is_part else metric.replace("_", " ")
+                for metric, is_part in zip(frame["metric"], frame["is_part"], strict=True)
+            ],
+            **{
+                column: [
+                    WRITTEN[unit](value)
+                    for unit, value in zip(frame["unit"], frame[column], strict=True)
+                ]
+                for column in ("base", "other")
+            },
+            "change": [
+                formatting.change(value, WRITTEN[unit])
+                for unit, value in zip(frame["unit"], frame["change"], strict=True)
+            ],
+            "change, %": [formatting.percent_change(value) for value in frame["percent"]],
+        }
+    )
+    if pair.groups is not None:
+        for place, side in ((2, BASE), (4, OTHER)):
+            rows.insert(place, f"{side}_spread", _spreads(frame, side))
+        rows["rank test"] = [medians.rank_test(pair.groups, p) for p in frame["p"]]
+        st.caption("Medians; ±: how far the runs are from it, in the median.")
+    tables.show(
+        rows,
+        "run_diff",
+        key=f"metrics-{pair.key}",
+        labels={**SIDES, "base_spread": "±", "other_spread": "±"},
+        figures=list(rows.columns[1:]),
+    )
+
+
+def _spreads(frame: pd.DataFrame, side: str) -> list[str]:
+    """How far a side's runs are from the median; nothing for one run."""
+    return [
+        "" if formatting.missing(value) else WRITTEN[unit](value)
+        for unit, value in zip(frame["unit"], frame[f"{side}_spread"], strict=True)
+    ]

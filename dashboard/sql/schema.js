@@ -1,0 +1,74 @@
+// Tables, views and macros by name, and a search in all that is said of them; an entry opens to its
+// comment and columns. `data`: as `schema.browser` makes it.
+
+const NOTHING = "No table, column or word like that; clear the search.";
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".schema");
+  if (root.firstChild) return; // what a user opened stays open
+  const groups = data.groups.map(({ heading, relations }) => {
+    const title = element("h4", { textContent: heading });
+    const entries = relations.map((relation) => ({ box: entry(relation), words: words(relation) }));
+    return { title, entries };
+  });
+  const nothing = element("p", { className: "nothing", textContent: NOTHING, hidden: true });
+  const search = element("input", { type: "search", placeholder: "table, column or word" });
+  search.ariaLabel = "Search the schema";
+  search.oninput = () => {
+    const wanted = search.value.trim().toLowerCase();
+    let found = 0;
+    for (const { title, entries } of groups) {
+      for (const { box, words } of entries) box.hidden = !words.includes(wanted);
+      const fitting = entries.filter(({ box }) => !box.hidden).length;
+      title.hidden = !fitting;
+      found += fitting;
+    }
+    nothing.hidden = found > 0;
+  };
+  const list = element("div", { className: "list" }, [
+    ...groups.flatMap(({ title, entries }) => [title, ...entries.map(({ box }) => box)]),
+    nothing,
+  ]);
+  root.append(search, list);
+}
+
+function words({ name, comment, columns }) {
+  const ofColumns = columns.flatMap((column) => [column.name, column.comment]);
+  return [name, comment, ...ofColumns].join(" ").toLowerCase();
+}
+
+/** A relation; what it holds is drawn when it is opened. */
+function entry(relation) {
+  const box = element("details", {}, [element("summary", { textContent: relation.name })]);
+  box.ontoggle = () => {
+    if (box.childElementCount === 1) box.append(...details(relation));
+  };
+  return box;
+}
+
+function details({ question, call, comment, columns }) {
+  const lines = columns.map((column) =>
+    element("li", {}, [
+      element("code", { textContent: column.name }),
+      element("span", { className: "type", textContent: ` ${column.type}` }),
+      element("div", {}, prose(column.comment)),
+    ]),
+  );
+  return [
+    ...(question ? [element("p", { className: "question", textContent: question })] : []),
+    ...(call ? [element("pre", { textContent: call })] : []),
+    element("p", {}, prose(comment)),
+    ...(lines.length ? [element("ul", {}, lines)] : []),
+  ];
+}
+
+/** A comment's text, in which backticks mark code. */
+function prose(text) {
+  return text.split("`").map((part, at) => (at % 2 ? element("code", { textContent: part }) : part));
+}
+
+function element(tag, fields = {}, children = []) {
+  const made = Object.assign(document.createElement(tag), fields);
+  made.append(...children);
+  return made;
+}

@@ -182,9 +182,10 @@ def load(address: str, click: Callable[[Page], Locator] | None = None) -> Taken:
     return Taken((drawn - began) / 1000, server)
 
 
-def cell(text: str, number: int = 0) -> Callable[[Page], Locator]:
-    """The row with a text, or the first row, of a table of the page."""
-    return lambda tab: tab.locator(".grid").nth(number).locator("tbody tr", has_text=text).first
+def row(heading: str) -> Callable[[Page], Locator]:
+    """The first row of the page's table that can be ticked and has a column of this name."""
+    table = f".grid table:has(th:text-is('{heading}'))"
+    return lambda tab: tab.locator(f"{table} tr.choice").first
 
 
 def prepared(store: ingest.Store) -> dict[str, str]:
@@ -202,18 +203,18 @@ def clicks(runs: dict[str, str]) -> list[Click]:
     run, compared = runs[SHOWN], f"compare?base={runs[SHOWN]}&other={runs[OTHER]}"
     return [
         ("step", f"overview?run={runs[STEPS]}", lambda tab: tab.locator(".steps .bar").nth(1)),
-        ("kernel of Overview", f"overview?run={run}", cell("")),
-        ("operator", f"operators?run={run}", cell("")),
-        ("idle cause", f"bubbles?run={run}", cell("")),
-        ("change of Compare", compared, cell("", 1)),
-        ("run", "runs", cell("")),
+        ("kernel of Overview", f"overview?run={run}", row("name")),
+        ("operator", f"operators?run={run}", row("operator")),
+        ("idle cause", f"bubbles?run={run}", row("cause")),
+        ("change of Compare", compared, row("evidence")),
+        ("run", "runs", row("run")),
         ("query", "sql", lambda tab: tab.get_by_role("button", name="Run", exact=True)),
         ("page", f"overview?run={run}", lambda tab: tab.get_by_role("link", name="Operators")),
     ]
 
 
-def measure(store: ingest.Store, times: int) -> Iterator[Measured]:
-    """The pages of the store's dashboard, the emptiest first."""
+def measure(store: ingest.Store, times: int, only: str) -> Iterator[Measured]:
+    """The pages of the store's dashboard, the emptiest first, and clicks."""
     runs = prepared(store)
     with tempfile.TemporaryDirectory() as directory:
         script = Path(directory) / "empty.py"
@@ -222,13 +223,14 @@ def measure(store: ingest.Store, times: int) -> Iterator[Measured]:
             yield Measured("an empty page", [load(address) for _ in range(times)])
     dashboard = ROOT / "dashboard" / "app.py"
     starts = []
-    for _ in range(times):
+    for _ in range(0 if only else times):
         began = time.perf_counter()
         with served(dashboard, "--store", str(store.path)) as address:
             answered = time.perf_counter() - began
             page = load(f"{address}/runs")
             starts.append(Taken(answered + page.seconds, answered + page.server))
-    yield Measured("the first page after the server's start", starts, limit=FIRST_PAGE)
+    if starts:
+        yield Measured("the first page after the server's start", starts, limit=FIRST_PAGE)
     pages = {name: f"{name}?run={runs[SHOWN]}" for name in PAGES_OF_RUN}
     pages |= {"memory": f"memory?run={runs[SNAPSHOT]}"}
     pages |= {"runs": "runs", "trends": "trends", "sql": "sql"}
@@ -237,10 +239,14 @@ def measure(store: ingest.Store, times: int) -> Iterator[Measured]:
     with served(dashboard, "--store", str(store.path)) as address:
         for kind, paths in zip(MORE, (pages, large), strict=True):
             for name, path in paths.items():
+                if only not in name:
+                    continue
                 load(f"{address}/{path}")
                 taken = [load(f"{address}/{path}") for _ in range(times)]
                 yield Measured(name, taken, MORE[kind])
         for what, path, click in clicks(runs):
+            if only not in what:
+                continue
             taken = [load(f"{address}/{path}", click) for _ in range(times)]
             yield Measured(f"a click on: {what}", taken, limit=CLICK)
 
@@ -250,8 +256,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--times", type=int, default=5, help="of each measurement")
+    parser.add_argument("--only", default="", help="pages and clicks with this in their name")
     asked = parser.parse_args()
-    measured = list(measure(ingest.Store(asked.store), asked.times))
+    measured = []
+    for each in measure(ingest.Store(asked.store), asked.times, asked.only):
+        print(each.what, *(f"{taken.seconds:.2f}" for taken in each.taken), file=sys.stderr)
+        measured.append(each)
     empty = statistics.median(taken.seconds for taken in measured[0].taken)
     rows = []
     for what, taken, more, limit in measured:

@@ -12,7 +12,6 @@ import streamlit as st
 from dashboard.widgets import colours, formatting
 from ingest import units
 
-BAR_HEIGHT = 24
 AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars
 TOOLTIP_WIDTH = 300  # characters
 LABEL_WIDTH = 40
@@ -31,19 +30,6 @@ def theme() -> alt.theme.ThemeConfig:
             "axisTemporal": {"tickCount": 6},
         }
     }
-
-
-def colour_scale(parts: list[str]) -> alt.Scale:
-    """The scale for the parts' labels."""
-    return alt.Scale(
-        domain=[colours.label(part) for part in parts],
-        range=[colours.of(part) for part in parts],
-    )
-
-
-def coloured(parts: set[str]) -> Any:
-    """The colour channel for a field `label`; `legend` says what the colours mean."""
-    return alt.Color("label:N", scale=colour_scale(colours.order(parts)), legend=None)
 
 
 def legend(colour_of: Mapping[str, str]) -> None:

@@ -62,11 +62,6 @@ STATES = {
 }
 
 
-def paper() -> str:
-    """The theme's background."""
-    return PAPERS[_is_dark()]
-
-
 def ink() -> str:
     """The colour of lines and text on the theme's background."""
     return INKS[_is_dark()]

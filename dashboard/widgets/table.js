@@ -52,9 +52,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 
   const draw = () => {
-    const scrolled = root.firstElementChild?.scrollTop ?? 0;
+    const scrolled = root.firstElementChild?.scrollTop;
     root.replaceChildren(table(data, state, order(), tick, sort));
-    root.firstElementChild.scrollTop = scrolled;
+    if (scrolled) root.firstElementChild.scrollTop = scrolled; // it makes the browser lay out the page
   };
 
   root.oncopy = copyWholeName;

@@ -29,10 +29,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   plot.style.height = `${BUSY_PX + GAP_PX + data.lanes.length * LANE_PX}px`;
   root.replaceChildren(names(data), plot, axis(data, share));
 
-  const draw = () => paint(canvas, data, share, plot.clientWidth, plot.clientHeight);
-  root.watcher = new ResizeObserver(draw);
+  root.watcher = new ResizeObserver(([{ contentRect }]) =>
+    paint(canvas, data, share, contentRect.width, contentRect.height),
+  );
   root.watcher.observe(plot);
-  draw();
   listen(plot, brush, hint, data, (stretch) => setTriggerValue("zoomed", stretch));
 }
 

@@ -107,7 +107,7 @@ def drawn(tab: Page) -> list[Locator]:
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
-    charts = tab.get_by_test_id("stVegaLiteChart").all()
+    charts = tab.locator("[data-testid=stVegaLiteChart], .timeline .plot").all()
     for chart in charts:
         expect(chart.locator("canvas, svg").first).to_be_visible()
     return charts
@@ -122,7 +122,7 @@ def point_at(tab: Page, charts: list[Locator]) -> str:
         for x, y in MARKS:
             tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
             tab.wait_for_timeout(10)
-            said += tab.locator("#vg-tooltip-element.visible").all_inner_texts()
+            said += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
     return "\n".join(said)
 
 

@@ -27,6 +27,7 @@ OVERLAPPING = """() => {
     return found;
 }"""
 # Buttons, metrics and headings whose text is wider than they are.
+CHARTS = "[data-testid=stVegaLiteChart], .timeline .plot, .steps .plot"
 CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
@@ -53,7 +54,7 @@ def test_a_page_fits_its_window(tab, address, run_of, page, names):
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 1000})
         wait_until_drawn(tab)
-        charts = tab.get_by_test_id("stVegaLiteChart").all()
+        charts = tab.locator(CHARTS).all()
         boxes = [box for chart in charts if (box := chart.bounding_box())]
         assert all(box["width"] >= LEAST for box in boxes), (width, boxes)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width

@@ -70,7 +70,7 @@ def draw(
     if reserved:
         meanings["reserved by the allocator"] = colours.ink()
     charts.legend(meanings)
-    curve_marks.lanes(marks, stretch, factor)
+    curve_marks.draw_lanes(marks, stretch, f"marks-{device.key}")
     x = alt.X(
         "position:Q", scale=stretch.shown(factor), title=title, axis=alt.Axis(labelBound=True)
     )

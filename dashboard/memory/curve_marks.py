@@ -9,12 +9,12 @@ import streamlit as st
 from dashboard.memory.chosen_moment import Moment, name
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
-from dashboard.widgets import charts, colours, formatting
+from dashboard.widgets import colours, formatting, lanes
 
-SIDE: dict[str, Any] = {"minExtent": 150, "maxExtent": 150, "labelLimit": 132}  # aligns the charts
+SIDE_PIXELS = 150  # for names at the left of the charts, so that these are aligned
+SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}
 STEPS = "steps"
 MOST_LANES = 8
-MOST_NUMBERS = 40  # of steps, that have room to be written
 STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # neighbours are told apart; black is read on both
 ANNOTATION = "#61CCF2"
 MOST_LINES = 6  # of labels above each other
@@ -22,7 +22,7 @@ EDGE = 0.8  # of the width: from here on labels are written to the left of their
 NAME_WIDTH = 120  # characters in tooltips
 
 
-def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
+def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
     """Steps in one lane, annotations in one for each name; nothing where there are none."""
     marks = marks[marks["kind"] != "oom"].sort_values("start_position", ignore_index=True)
     if marks.empty:
@@ -33,51 +33,30 @@ def lanes(marks: pd.DataFrame, stretch: Stretch, factor: float) -> None:
     lengths = (marks["end_position"] - marks["start_position"]).groupby(lane).sum()
     order = [STEPS] if is_step.any() else []
     order += [one for one in lengths.sort_values(ascending=False).index if one != STEPS]
-    data = pd.DataFrame(
-        {
-            "from": marks["start_position"] / factor,
-            "to": marks["end_position"] / factor,
-            "middle": (marks["start_position"] + marks["end_position"]) / 2 / factor,
-            "lane": lane,
-            "name": [formatting.clipped(str(value), NAME_WIDTH) for value in marks["name"]],
-            "kind": marks["kind"],
-            "colour": [
-                STEP_COLOURS[number % 2] if step else ANNOTATION
-                for number, step in zip(is_step.cumsum(), is_step, strict=True)
-            ],
-            "at": [_length(position, stretch) for position in marks["start_position"]],
-            "length": [
-                _length(length, stretch)
-                for length in marks["end_position"] - marks["start_position"]
-            ],
-        }
+    shown = order[:MOST_LANES]
+    boxes = marks.assign(
+        lane=lane.map({name: place for place, name in enumerate(shown)}),
+        start=marks["start_position"],
+        end=marks["end_position"],
+        colour=[
+            STEP_COLOURS[number % 2] if step else ANNOTATION
+            for number, step in zip(is_step.cumsum(), is_step, strict=True)
+        ],
+        label=marks["name"].where(is_step, ""),
+        text=[
+            f"{row.kind} {formatting.clipped(str(row.name), NAME_WIDTH)}: "
+            f"{_length(row.end_position - row.start_position, stretch)} at "
+            f"{_length(row.start_position, stretch)}"
+            for row in marks.itertuples(index=False)
+        ],
     )
-    data = data[data["lane"].isin(order[:MOST_LANES])]
-    base = alt.Chart(data).encode(
-        y=alt.Y(
-            "lane:N", sort=order[:MOST_LANES], title=None, axis=alt.Axis(**SIDE, labelFlush=False)
-        ),
-        tooltip=charts.tooltips("kind:N", "name:N", "at:N", "length:N"),
-    )
-    x = alt.X(
-        "from:Q",
-        scale=stretch.shown(factor),
-        title=None,
-        axis=alt.Axis(labels=False, ticks=False, domain=False),
-    )
-    bars = base.mark_bar(height={"band": 0.7}).encode(
-        x=x,
-        x2=alt.X2("to:Q"),
-        color=alt.Color("colour:N", scale=None),
-        stroke=alt.Stroke("colour:N", scale=None),
-    )
-    layers = [bars]
-    if 0 < is_step.sum() <= MOST_NUMBERS:
-        numbers = base.transform_filter("datum.kind == 'step'").mark_text(color="#000000")
-        layers.append(numbers.encode(x=alt.X("middle:Q"), text=alt.Text("name:N")))
-    height = 24 * min(len(order), MOST_LANES) + 20
-    st.altair_chart(
-        alt.layer(*layers).properties(height=height), alt="Steps and annotations in time"
+    lanes.draw(
+        boxes[boxes["lane"].notna()].astype({"lane": int}),
+        shown,
+        lanes.Axis(stretch.since, stretch.until),
+        key=key,
+        alt="Steps and annotations in time",
+        side_pixels=SIDE_PIXELS,
     )
     if len(order) > MOST_LANES:
         st.caption(f"The {MOST_LANES} longest of {len(order)} kinds of steps and annotations.")

@@ -48,11 +48,12 @@ def show(device: MemoryDevice) -> None:
     with_rows = [report for report in reports if not data.rows(report.query).empty]
     if with_rows:
         st.subheader("Reports", anchor=False)
-        for tab, report in zip(
-            st.tabs([report.title for report in with_rows]), with_rows, strict=True
-        ):
-            with tab:
-                _table(device, report)
+        titles = [report.title for report in with_rows]
+        tabs = st.tabs(titles, key="memory-report", on_change="rerun")
+        for tab, report in zip(tabs, with_rows, strict=True):
+            if tab.open:
+                with tab:
+                    _table(device, report)
     if without := [
         report.absent for report in reports if report.absent and report not in with_rows
     ]:

@@ -1,22 +1,21 @@
 """The segments that the allocator held of a device, drawn to scale with what was in them."""
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.memory import curve_marks
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, menu
+from dashboard.widgets import charts, colours, formatting, lanes, menu
 
 MOST_SEGMENTS = 600
 MOST_PIECES = 1_200
 MOST_ROWS = 26  # of segments drawn side by side
 GAP = 1 / 500  # of a row's width, between two segments
-ROW_HEIGHT = 17
-NAME_WIDTH = 100  # characters in tooltips
-SIDE = 150
+ROW_PIXELS = 18
+TICKS = 6
 MEANINGS = {
     "allocated": "allocated",
     "pending": "waiting to be freed",
@@ -46,7 +45,7 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     rows = packed(frame)
     present = [state for state in MEANINGS if state in set(frame["state"])]
     charts.legend({MEANINGS[state]: colours.STATES[state] for state in present})
-    _draw(frame, rows)
+    _draw(frame, rows, f"segments-{device.key}")
     menu.show({"segments": query}, f"{device.run}-segments")
     st.caption(_said(frame))
 
@@ -99,59 +98,38 @@ def _said(frame: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def _draw(frame: pd.DataFrame, packing: pd.DataFrame) -> None:
-    labels = {row: _label(group) for row, group in packing.groupby("row")}
+def _draw(frame: pd.DataFrame, packing: pd.DataFrame, key: str) -> None:
     drawn = frame.merge(packing[["segment_ordinal", "row", "offset"]], on="segment_ordinal")
-    size, unit = charts.size_axis(packing["offset"].max() + packing["segment_bytes"].max())
     start = drawn["offset"] + drawn["offset_bytes"]
     address = drawn["segment_address"].map(int) + drawn["offset_bytes"].map(int)
-    chart_rows = pd.DataFrame(
-        {
-            "from": start / size,
-            "to": (start + drawn["bytes"]) / size,
-            "row": drawn["row"],
-            "colour": drawn["state"].map(colours.STATES),
-            "state": drawn["state"].map(MEANINGS),
-            "size": drawn["bytes"].map(formatting.size),
-            "address": address.map(formatting.address),
-            "line": [
-                formatting.clipped(line, NAME_WIDTH) if isinstance(line, str) else formatting.NONE
-                for line in drawn["user_frame"]
-            ],
-            "pieces": drawn["pieces"],
-            "segment": [
-                f"{formatting.size(row.segment_bytes)} at {formatting.address(row.segment_address)}"
-                for row in drawn.itertuples()
-            ],
-        }
+    boxes = drawn.assign(
+        lane=drawn["row"],
+        start=start,
+        end=start + drawn["bytes"],
+        colour=drawn["state"].map(colours.STATES),
+        text=[
+            f"{formatting.size(row.bytes)} at {formatting.address(at)}: {MEANINGS[row.state]}"
+            + (f", {row.pieces:,} pieces" if row.pieces > 1 else "")
+            for row, at in zip(drawn.itertuples(), address, strict=True)
+        ],
+        segment=[
+            f"{formatting.size(row.segment_bytes)} at {formatting.address(row.segment_address)}"
+            for row in drawn.itertuples()
+        ],
     )
-    texts = " : ".join(f"datum.value == {row} ? {text!r}" for row, text in labels.items())
-    chart = (
-        alt.Chart(chart_rows)
-        .mark_bar(height={"band": 0.86})
-        .encode(
-            x=alt.X("from:Q", title=unit, scale=alt.Scale(nice=False, padding=0)),
-            x2=alt.X2("to:Q"),
-            y=alt.Y(
-                "row:O",
-                title=None,
-                axis=alt.Axis(
-                    labelExpr=f"{texts} : ''",
-                    minExtent=SIDE,
-                    maxExtent=SIDE,
-                    labelLimit=SIDE - 16,
-                    labelOverlap=False,
-                    labelFlush=False,
-                ),
-            ),
-            color=alt.Color("colour:N", scale=None),
-            tooltip=charts.tooltips(
-                "size:N", "state:N", "line:N", "address:N", "pieces:Q", "segment:N"
-            ),
-        )
-        .properties(height=ROW_HEIGHT * len(labels) + charts.AXIS_HEIGHT)
+    width = float((packing["offset"] + packing["segment_bytes"]).max())
+    size, unit = charts.size_axis(width)
+    ticks = [(at * size, f"{at:,.10g} {unit}") for at in charts.ticks(0, width / size, TICKS)]
+    lanes.draw(
+        boxes,
+        [_label(row) for _, row in packing.groupby("row")],
+        lanes.Axis(0, width, ticks),
+        key=key,
+        alt="Segments of device memory, with what is in them, to scale",
+        details={"user_frame": "line of code", "segment": "segment"},
+        lane_pixels=ROW_PIXELS,
+        side_pixels=curve_marks.SIDE_PIXELS,
     )
-    st.altair_chart(chart, alt="Segments of device memory, with what is in them, to scale")
 
 
 def _label(group: pd.DataFrame) -> str:

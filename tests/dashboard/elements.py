@@ -46,19 +46,19 @@ def charts(app: Any) -> list[pd.DataFrame]:
     ]
 
 
-def timelines(app: Any) -> list[dict[str, Any]]:
-    """What the charts of timelines get."""
-    return [json.loads(each.proto.json) for each in _components(app, "tracehouse_timeline")]
+def lanes(app: Any) -> list[dict[str, Any]]:
+    """What the charts of lanes get."""
+    return [json.loads(each.proto.json) for each in _components(app, "tracehouse_lanes")]
 
 
-def boxes(timeline: dict[str, Any]) -> pd.DataFrame:
-    """What a timeline draws in its lanes: lane, name, text, from, to (ns), is_faint."""
-    items = timeline["items"]
-    names = [items["names"][place] if place >= 0 else "" for place in items["details"]["name"]]
-    lanes = [timeline["lanes"][lane] for lane in items["lane"]]
-    columns = {each: items[each] for each in ("text", "from", "to")}
-    is_faint = items["faint"] or [False] * len(lanes)
-    return pd.DataFrame({"lane": lanes, "name": names, **columns, "is_faint": is_faint})
+def boxes(chart: dict[str, Any]) -> pd.DataFrame:
+    """What a timeline draws in its lanes: lane, name, text, start, end (ns), is_faint."""
+    found = {"is_faint": False, **chart["boxes"]}
+    names = [chart["names"][place] if place >= 0 else "" for place in chart["details"]["name"]]
+    columns = {each: found[each] for each in ("text", "start", "end", "is_faint")}
+    return pd.DataFrame(
+        {"lane": [chart["lanes"][lane] for lane in found["lane"]], "name": names, **columns}
+    )
 
 
 def schema(app: Any) -> dict[str, list[dict[str, Any]]]:

@@ -31,7 +31,7 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
 def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     wait_until_sent(tab)
-    plot = tab.locator(".timeline .plot")
+    plot = tab.locator(".lanes .plot")
     plot.hover(position={"x": 150, "y": 110})  # the lane of idle time
     expect(tab.locator(".hint")).to_contain_text("idle: dataloader: 122 ms at 116 ms")
     drag(tab, plot, 500, 560)

@@ -9,11 +9,11 @@ from tests.dashboard.elements import (
     add_whole,
     boxes,
     event,
+    lanes,
     table_columns,
     table_with,
     tables,
     texts,
-    timelines,
 )
 from tests.samples import TWO_RANKS
 
@@ -28,7 +28,7 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert "no device" in texts(page)
     assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
     assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
-    drawn = boxes(*timelines(page))[["lane", "name", "text"]].values.tolist()
+    drawn = boxes(*lanes(page))[["lane", "name", "text"]].values.tolist()
     assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
         ["a", "compute: 10.0 µs at 0 µs"],
         ["b", "compute: 10.0 µs at 50.0 µs"],
@@ -87,12 +87,12 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
 
 def test_a_busy_device_shows_its_streams_by_number(app, shown_store, run_of):
     page = app(shown_store, "bubbles", run=run_of("v100_resnet50_workers0"))
-    lanes = boxes(*timelines(page))
-    assert (lanes["lane"] == "stream 7").sum() == 1_000
+    drawn = boxes(*lanes(page))
+    assert (drawn["lane"] == "stream 7").sum() == 1_000
     assert "the 1,000 longest activities of the device" in texts(page)
     page = app(shown_store, "bubbles", run=run_of(TWO_RANKS))
     order = ["idle", *(f"stream {number}" for number in (7, 23, 25, 84, 203))]
-    assert timelines(page)[0]["lanes"][: len(order)] == order
+    assert lanes(page)[0]["lanes"][: len(order)] == order
 
 
 def test_runs_whose_ids_begin_alike_have_rows_of_their_own(app, traces):
@@ -108,5 +108,5 @@ def test_runs_whose_ids_begin_alike_have_rows_of_their_own(app, traces):
 def test_no_more_than_a_few_thousand_boxes_are_sent(app, shown_store, run_of, window):
     for run in ("h100_owlv2", "v100_resnet50_workers0", TWO_RANKS):
         page = app(shown_store, "bubbles", run=run_of(run), **window)
-        (timeline,) = timelines(page)
-        assert 10 < len(timeline["items"]["from"]) + len(timeline["busy"]["from"]) < MARKS
+        (chart,) = lanes(page)
+        assert 10 < len(chart["boxes"]["start"]) + len(chart["strip"]["start"]) < MARKS

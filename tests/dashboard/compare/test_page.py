@@ -14,7 +14,7 @@ from dashboard.compare.op_rows import Filter
 from dashboard.compare.pair import Pair
 from dashboard.widgets import formatting
 from tests.dashboard.conftest import MI300, OWLV2
-from tests.dashboard.elements import add_whole, boxes, event, table_with, tables, texts, timelines
+from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
 from tests.samples import COMPILED, EAGER
 
 PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
@@ -205,7 +205,7 @@ def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run)
     assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
     assert right["time_ns"].sum() == pytest.approx(row["other_ns"])
     assert len(left) > len(right)
-    faint = [boxes(timeline)["is_faint"] for timeline in timelines(shown)]
+    faint = [boxes(chart)["is_faint"] for chart in lanes(shown)]
     assert [set(of_side) for of_side in faint] == [{True, False}] * 2
     assert (~faint[0]).sum() > (~faint[1]).sum() > 0
 
@@ -213,20 +213,20 @@ def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run)
 def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
     steps = asked("SELECT * FROM compared_steps($1, $2) WHERE is_median ORDER BY side", runs)
-    lanes = [boxes(timeline) for timeline in timelines(page(EAGER, COMPILED))]
-    for lane, step in zip(lanes, steps.itertuples(), strict=True):
+    drawn = [boxes(chart) for chart in lanes(page(EAGER, COMPILED))]
+    for of_side, step in zip(drawn, steps.itertuples(), strict=True):
         inside = asked(
             "SELECT * FROM work_item_timeline WHERE run_id = $1 AND measure = 'host' "
             "AND start_ns < $3 AND end_ns > $2",
             [step.run_id, step.start_ns, step.work_end_ns],
         )
-        assert len(lane) == len(inside)
-    first, _ = timelines(page(EAGER, COMPILED, steps="step 1 of each"))
-    assert not boxes(first).equals(lanes[0])
+        assert len(of_side) == len(inside)
+    first, _ = lanes(page(EAGER, COMPILED, steps="step 1 of each"))
+    assert not boxes(first).equals(drawn[0])
     # On other pages, and in old links, `step` is another thing.
     for old in ("1", "median step"):
-        same, _ = timelines(page(EAGER, COMPILED, step=old))
-        assert boxes(same).equals(lanes[0])
+        same, _ = lanes(page(EAGER, COMPILED, step=old))
+        assert boxes(same).equals(drawn[0])
 
 
 def test_all_of_the_page_is_about_the_step_that_is_picked(page, asked, compared_run):

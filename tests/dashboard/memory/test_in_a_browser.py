@@ -12,7 +12,6 @@ from tests.builders.leaking import leaking
 from tests.dashboard.browser import boxes_at_rest, narrow, query_of, table, tick, wait_for_query
 
 HACK = "window.hacked=1"
-LANES = 250  # pixels: lanes are lower, the curve is taller
 HARMFUL = (f"<img src=x onerror={HACK}>", f"[a](javascript:{HACK}) $x$ **b**", "<b>x</b> ${7*7}")
 
 
@@ -27,10 +26,9 @@ def curve(tab: Page) -> Locator:
     expect(charts.locator("canvas, svg").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
-    tall = [box is not None and box["height"] > LANES for box in boxes_at_rest(tab, charts)]
-    chart = charts.nth(tall.index(True))  # above it, the lanes of steps and annotations
-    chart.scroll_into_view_if_needed()
-    return chart
+    boxes_at_rest(tab, charts)
+    charts.first.scroll_into_view_if_needed()
+    return charts.first
 
 
 def point(tab: Page, chart: Locator, across: float) -> None:

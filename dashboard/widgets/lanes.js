@@ -1,9 +1,7 @@
-// A strip of how busy a device or host was, and below it lanes of what ran or idled when, on one
-// axis of time. `data`: as `timeline_chart.draw` makes it; times are in ns. A drag zooms in: trigger
-// `zoomed`, with the ends of the stretch.
+// Boxes in lanes on one axis, and above them a strip of shares. `data`: as `lanes.draw` makes it.
+// A drag zooms in: trigger `zoomed`, with the ends of the stretch.
 
-const BUSY_PX = 90;
-const LANE_PX = 24;
+const STRIP_PX = 90;
 const GAP_PX = 4; // between lanes
 const NEAR_PX = 3; // so near to a box the pointer is on it
 const LEAST_DRAG_PX = 4;
@@ -12,7 +10,7 @@ const FAINT = 0.2;
 const EDGED_PX = 3; // boxes at least so wide are set apart from the next one
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".timeline");
+  const root = parentElement.querySelector(".lanes");
   const shown = JSON.stringify(data);
   if (shown === root.shown) return;
   root.shown = shown;
@@ -20,14 +18,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const canvas = element("canvas");
   canvas.setAttribute("role", "img");
-  canvas.ariaLabel = "How busy it was, and what ran when, in lanes";
+  canvas.ariaLabel = data.alt;
   const hint = element("div", { className: "hint", hidden: true });
   const brush = element("div", { className: "brush", hidden: true });
   const share = (at) => (at - data.since) / (data.until - data.since);
   const marks = data.marks.map((each) => mark(each, share(each.at)));
   const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint]);
-  plot.style.height = `${BUSY_PX + GAP_PX + data.lanes.length * LANE_PX}px`;
-  root.replaceChildren(names(data), plot, axis(data, share));
+  plot.style.height = `${top(data) + data.lanes.length * data.lanePixels}px`;
+  plot.classList.toggle("zooms", data.zooms);
+  root.style.gridTemplateColumns = `${data.sidePixels}px minmax(0, 1fr)`;
+  root.classList.toggle("marked", marks.length > 0);
+  root.replaceChildren(names(data), plot, ...(data.ticks.length ? [axis(data, share)] : []));
 
   root.watcher = new ResizeObserver(([{ contentRect }]) =>
     paint(canvas, data, share, contentRect.width, contentRect.height),
@@ -36,16 +37,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   listen(plot, brush, hint, data, (stretch) => setTriggerValue("zoomed", stretch));
 }
 
+/** Where the lanes begin, px. */
+function top(data) {
+  return data.strip ? STRIP_PX + GAP_PX : 0;
+}
+
 /** The names of the strip and the lanes, to the left of them. */
 function names(data) {
-  const busy = element("span", { className: "percent" }, ["100%", "50%", "0%"].map((text) =>
-    element("span", { textContent: text }),
-  ));
-  busy.style.height = `${BUSY_PX}px`;
-  busy.style.marginBottom = `${GAP_PX}px`;
   const lanes = data.lanes.map((lane) => element("span", { textContent: lane, title: lane }));
-  for (const lane of lanes) lane.style.height = lane.style.lineHeight = `${LANE_PX}px`;
-  return element("div", { className: "names" }, [busy, ...lanes]);
+  for (const lane of lanes) lane.style.height = lane.style.lineHeight = `${data.lanePixels}px`;
+  return element("div", { className: "names" }, [...(data.strip ? [percents()] : []), ...lanes]);
+}
+
+function percents() {
+  const texts = ["100%", "50%", "0%"].map((text) => element("span", { textContent: text }));
+  const made = element("span", { className: "percent" }, texts);
+  made.style.height = `${STRIP_PX}px`;
+  made.style.marginBottom = `${GAP_PX}px`;
+  return made;
 }
 
 function axis(data, share) {
@@ -58,13 +67,13 @@ function axis(data, share) {
   });
   return element("div", { className: "axis" }, [
     element("div", { className: "ticks" }, ticks),
-    element("div", { textContent: data.origin }),
+    element("div", { textContent: data.title }),
   ]);
 }
 
 function mark(each, share) {
-  const made = element("div", { className: "mark", textContent: each.text ?? "" });
-  made.classList.toggle("edge", each.isEdge);
+  const made = element("div", { className: "mark", textContent: each.text });
+  made.classList.toggle("line", each.isLine);
   made.style.left = `${100 * share}%`;
   return made;
 }
@@ -76,47 +85,55 @@ function paint(canvas, data, share, width, height) {
   const pen = canvas.getContext("2d");
   pen.scale(dots, dots);
   const edge = (at) => Math.round(Math.min(1, Math.max(0, share(at))) * width * dots) / dots;
-  const box = (from, to, top, tall, isEdged) => {
-    const wide = Math.max(1 / dots, edge(to) - edge(from));
-    pen.fillRect(edge(from), top, isEdged && wide >= EDGED_PX ? wide - 1 / dots : wide, tall);
+  const box = (start, end, y, tall, isEdged) => {
+    const wide = Math.max(1 / dots, edge(end) - edge(start));
+    pen.fillRect(edge(start), y, isEdged && wide >= EDGED_PX ? wide - 1 / dots : wide, tall);
   };
-  const { busy, items } = data;
-  let bottom = BUSY_PX;
-  busy.from.forEach((from, at) => {
-    if (from !== busy.from[at - 1]) bottom = BUSY_PX;
-    const tall = (busy.percent[at] / 100) * BUSY_PX;
+  const { strip, boxes } = data;
+  let bottom = STRIP_PX;
+  strip?.start.forEach((start, at) => {
+    if (start !== strip.start[at - 1]) bottom = STRIP_PX;
+    const tall = (strip.percent[at] / 100) * STRIP_PX;
     bottom -= tall;
-    pen.fillStyle = data.palette[busy.colour[at]];
-    box(from, busy.to[at], bottom, tall, false);
+    pen.fillStyle = data.palette[strip.colour[at]];
+    box(start, strip.end[at], bottom, tall, false);
   });
-  items.from.forEach((from, at) => {
-    pen.fillStyle = data.palette[items.colour[at]];
-    pen.globalAlpha = items.faint[at] ? FAINT : 1;
-    const top = BUSY_PX + GAP_PX + items.lane[at] * LANE_PX;
-    box(from, items.to[at], top + GAP_PX / 2, LANE_PX - GAP_PX, true);
+  pen.font = `12px ${getComputedStyle(canvas).fontFamily}`;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  boxes.start.forEach((start, at) => {
+    const y = top(data) + boxes.lane[at] * data.lanePixels;
+    pen.fillStyle = data.palette[boxes.colour[at]];
+    pen.globalAlpha = boxes.is_faint?.[at] ? FAINT : 1;
+    box(start, boxes.end[at], y + GAP_PX / 2, data.lanePixels - GAP_PX, true);
+    const label = boxes.label?.[at];
+    const [left, right] = [edge(start), edge(boxes.end[at])];
+    if (!label || pen.measureText(label).width > right - left) return;
+    pen.fillStyle = "#000000";
+    pen.fillText(label, (left + right) / 2, y + data.lanePixels / 2 + 1);
   });
 }
 
 /** What is at a place: the parts of the strip's stretch, or the topmost box of a lane. */
-function textAt(data, time, y, near) {
-  const { busy, items } = data;
-  if (y < BUSY_PX) {
-    const isHere = (_, at) => busy.from[at] <= time && time < busy.to[at];
-    return busy.text.filter(isHere).reverse();
+function textAt(data, at, y, near) {
+  const { strip, boxes } = data;
+  if (strip && y < STRIP_PX) {
+    const isHere = (_, place) => strip.start[place] <= at && at < strip.end[place];
+    return strip.text.filter(isHere).reverse();
   }
-  const lane = Math.floor((y - BUSY_PX - GAP_PX) / LANE_PX);
+  const lane = Math.floor((y - top(data)) / data.lanePixels);
   let found = -1;
   let nearest = near;
-  items.from.forEach((from, at) => {
-    if (items.lane[at] !== lane) return;
-    const far = Math.max(from - time, time - items.to[at], 0);
-    if (far <= nearest) [found, nearest] = [at, far]; // the last one is drawn above the others
+  boxes.start.forEach((start, place) => {
+    if (boxes.lane[place] !== lane) return;
+    const far = Math.max(start - at, at - boxes.end[place], 0);
+    if (far <= nearest) [found, nearest] = [place, far]; // the last one covers the others
   });
   if (found < 0) return [];
-  const details = Object.entries(items.details)
+  const details = Object.entries(data.details)
     .filter(([, places]) => places[found] >= 0)
-    .map(([title, places]) => `${title}: ${items.names[places[found]]}`);
-  return [items.text[found], ...details];
+    .map(([title, places]) => `${title}: ${data.names[places[found]]}`);
+  return [boxes.text[found], ...details];
 }
 
 function listen(plot, brush, hint, data, onZoom) {
@@ -125,10 +142,10 @@ function listen(plot, brush, hint, data, onZoom) {
     const box = plot.getBoundingClientRect();
     return [Math.min(box.width, Math.max(0, event.clientX - box.left)), event.clientY - box.top, box];
   };
-  const time = (x, box) => data.since + (x / box.width) * (data.until - data.since);
+  const value = (x, box) => data.since + (x / box.width) * (data.until - data.since);
 
   plot.onpointerdown = (event) => {
-    if (event.button !== 0) return;
+    if (!data.zooms || event.button !== 0) return;
     plot.setPointerCapture(event.pointerId);
     [from] = place(event);
   };
@@ -141,7 +158,7 @@ function listen(plot, brush, hint, data, onZoom) {
       brush.style.width = `${Math.abs(x - from)}px`;
       return;
     }
-    const lines = textAt(data, time(x, box), y, (NEAR_PX / box.width) * (data.until - data.since));
+    const lines = textAt(data, value(x, box), y, (NEAR_PX / box.width) * (data.until - data.since));
     hint.hidden = !lines.length;
     hint.textContent = lines.join("\n");
     hint.style.left = `${Math.max(0, Math.min(x + 12, box.width - hint.offsetWidth))}px`;
@@ -156,7 +173,7 @@ function listen(plot, brush, hint, data, onZoom) {
     const began = from;
     end();
     if (began === null || Math.abs(x - began) < LEAST_DRAG_PX) return;
-    onZoom([Math.min(began, x), Math.max(began, x)].map((at) => Math.round(time(at, box))));
+    onZoom([Math.min(began, x), Math.max(began, x)].map((at) => Math.round(value(at, box))));
   };
   plot.onpointercancel = end;
   plot.onpointerleave = () => (hint.hidden = true);

@@ -1,0 +1,119 @@
+"""Boxes in lanes on one axis, such as time, and above them a strip of shares; a drag zooms in."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.widgets import formatting
+
+HERE = Path(__file__).parent
+NAME_WIDTH = 160  # characters of a name on hover
+LANE_PIXELS = 24
+SIDE_PIXELS = 80  # for the names of the lanes
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The ends of what is shown, the places and texts of ticks, and a title."""
+
+    since: float
+    until: float
+    ticks: Sequence[tuple[float, str]] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line, or a text alone, across all lanes."""
+
+    at: float
+    text: str = ""
+    is_line: bool = True
+
+
+def draw(
+    boxes: pd.DataFrame,
+    lanes: Sequence[str],
+    axis: Axis,
+    *,
+    key: str,
+    alt: str,
+    details: Mapping[str, str] | None = None,
+    strip: pd.DataFrame | None = None,
+    marks: Sequence[Mark] = (),
+    on_zoom: Callable[[int, int], None] | None = None,
+    lane_pixels: int = LANE_PIXELS,
+    side_pixels: int = SIDE_PIXELS,
+) -> None:
+    """The chart. Boxes of the same place cover those above them in the frame.
+
+    `boxes`: lane (its place in `lanes`), start, end, colour, text (on hover), where given is_faint,
+    label (written in the box where there is room), and the columns of `details`, which maps columns
+    to their titles on hover. `strip`, from the bottom of each stretch up: start, end, colour,
+    percent, text. A drag calls `on_zoom` with the ends of a stretch.
+    """
+    frames = [boxes] if strip is None else [boxes, strip]
+    palette = list(dict.fromkeys(colour for frame in frames for colour in frame["colour"]))
+
+    def zoomed() -> None:
+        if on_zoom:
+            on_zoom(*st.session_state[key]["zoomed"])
+
+    _component()(
+        key=key,
+        data={
+            "alt": alt,
+            "since": axis.since,
+            "until": axis.until,
+            "ticks": [{"at": at, "text": text} for at, text in axis.ticks],
+            "title": axis.title,
+            "palette": palette,
+            "strip": None if strip is None else _columns(strip, palette, ["percent", "text"]),
+            "lanes": list(lanes),
+            "boxes": _columns(boxes, palette, ["lane", "text", "is_faint", "label"]),
+            **_details(boxes, details or {}),
+            "marks": [{"at": each.at, "text": each.text, "isLine": each.is_line} for each in marks],
+            "lanePixels": lane_pixels,
+            "sidePixels": side_pixels,
+            "zooms": on_zoom is not None,
+        },
+        on_zoomed_change=zoomed,
+    )
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "tracehouse_lanes",
+        html='<div class="lanes"></div>',
+        css=(HERE / "lanes.css").read_text(encoding="utf-8"),
+        js=(HERE / "lanes.js").read_text(encoding="utf-8"),
+    )
+
+
+def _columns(frame: pd.DataFrame, palette: list[str], names: list[str]) -> dict[str, list[Any]]:
+    place_of = {colour: place for place, colour in enumerate(palette)}
+    columns = {name: frame[name].tolist() for name in ("start", "end", *names) if name in frame}
+    return {**columns, "colour": frame["colour"].map(place_of).tolist()}
+
+
+def _details(boxes: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
+    """The names that boxes show on hover. A name is sent once, as most occur often."""
+    places: dict[str, int] = {}
+    details = {
+        title: [
+            -1 if formatting.missing(name) else places.setdefault(str(name), len(places))
+            for name in boxes[column]
+        ]
+        for column, title in titles.items()
+        if column in boxes
+    }
+    return {
+        "details": details,
+        "names": [formatting.short_name(name, NAME_WIDTH) for name in places],
+    }

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from dashboard.widgets import charts
@@ -18,6 +17,8 @@ MOMENTS = (
 )
 LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))  # times powers of ten: the first that suffices
 FEWEST_TICKS = 3
+
+Channel = dict[str, Any]  # of Vega-Lite
 
 
 @dataclass(frozen=True)
@@ -44,55 +45,56 @@ def unit_of(most: float, unit: str) -> tuple[float, str]:
     return charts.size_axis(most) if unit == "bytes" else (1.0, "")
 
 
-def x(numbers: tuple[int, int], look: Look) -> Any:
+def x(numbers: tuple[int, int], look: Look) -> Channel:
     """Run numbers from the first to the last of `numbers`, or time. The field is `x`."""
     if look.between is None:
-        return alt.X(
-            "x:Q",
-            title=None,
-            axis=alt.Axis(format="d", tickMinStep=1, tickCount=5),
-            scale=alt.Scale(domain=[numbers[0] - 0.5, numbers[1] + 0.5], nice=False, zero=False),
-        )
+        return {
+            "field": "x",
+            "type": "quantitative",
+            "title": None,
+            "axis": {"format": "d", "tickMinStep": 1, "tickCount": 5},
+            "scale": {"domain": [numbers[0] - 0.5, numbers[1] + 0.5], "nice": False, "zero": False},
+        }
     span = look.between[1] - look.between[0]
-    return alt.X(
-        "x:T",
-        title=None,
-        axis=alt.Axis(
-            format=next(text for least, text in MOMENTS if span >= least),
-            labelOverlap=True,
-            tickCount=3 if look.is_small else 6,
-        ),
-        scale=alt.Scale(type="utc", domain=[*map(utc, look.between)], nice=False),
-    )
+    return {
+        "field": "x",
+        "type": "temporal",
+        "title": None,
+        "axis": {
+            "format": next(text for least, text in MOMENTS if span >= least),
+            "labelOverlap": True,
+            "tickCount": 3 if look.is_small else 6,
+        },
+        "scale": {"type": "utc", "domain": [*map(utc, look.between)], "nice": False},
+    }
 
 
-def y(values: pd.Series, look: Look, has_change: bool) -> Any:
+def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
     """From the lowest to the highest, and at least as wide that noise does not look like change.
 
-    Above the highest there is room for the text of a change.
+    Above the highest there is room for the text of a change. The field is `value`.
     """
     low, high = float(values.min()), float(values.max())
-    ticks: Any = alt.Undefined
+    axis: dict[str, Any] = {"tickCount": 4}
     room = 0.25 if has_change else 0.05
     if look.is_log:
         ends = [low / 1.05, max(high * 1.05, high * (high / low) ** room)]
-        scale = alt.Scale(type="log", domain=ends, nice=False)
-        ticks = _log_ticks(*ends) or alt.Undefined
+        scale = {"type": "log", "domain": ends, "nice": False}
+        if ticks := _log_ticks(*ends):
+            axis["values"] = ticks
     else:
         least = 0.05 * max(abs(low), abs(high))
         margin = max(0.05 * (high - low), least) or 1.0
         bottom = low - margin if low < 0 else max(0.0, low - margin)
-        scale = alt.Scale(domain=[bottom, high + max(margin, room * (high - low))], nice=False)
-    axis = alt.Axis(
-        minExtent=SIDE,
-        maxExtent=SIDE,
-        tickCount=4,
-        format=",.4~r",
-        labelExpr=f"datum.label + ' {look.unit}'",
-        labelOverlap=True,
-        values=ticks,
-    )
-    return alt.Y("value:Q", title=None, scale=scale, axis=axis)
+        scale = {"domain": [bottom, high + max(margin, room * (high - low))], "nice": False}
+    axis |= {
+        "minExtent": SIDE,
+        "maxExtent": SIDE,
+        "format": ",.4~r",
+        "labelExpr": f"datum.label + ' {look.unit}'",
+        "labelOverlap": True,
+    }
+    return {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

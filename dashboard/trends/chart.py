@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from dashboard.trends import axes
-from dashboard.trends.axes import Look
+from dashboard.trends.axes import Channel, Look
 from dashboard.widgets import charts, colours, formatting
 
 PICK = "run"
@@ -72,42 +71,34 @@ def draw(
             on_pick(str(chosen[0]["run_id"]))
 
     size = (30 if look.is_small else 60) if len(rows) <= FEW else 18
-    points = (
-        alt.Chart(data)
-        .mark_point(filled=True, opacity=0.9)
-        .encode(
-            x=x,
-            y=y,
-            color=_by_mark([colour for colour, _ in MARKED.values()], alt.Color),
-            shape=_by_mark([shape for _, shape in MARKED.values()], alt.Shape),
-            size=_by_mark([3 * size, size], alt.Size),
-            tooltip=charts.tooltips(
-                ("run_id:N", "run"),
-                ("number:N", "run number"),
-                "when:N",
-                ("written:N", label(metric)),
-            ),
-        )
-        .add_params(alt.selection_point(name=PICK, fields=["run_id"], nearest=True, empty=False))
-    )
-    line = (
-        alt.Chart(data)
-        .mark_line(strokeWidth=1.2, opacity=0.55, color=MARKED["other"][0])
-        .encode(x=x, y=y)
-    )
-    opened = data[data["run_id"] == look.at]
-    ring = (
-        alt.Chart(opened)
-        .mark_point(size=4 * size + 60, color=colours.ink(), strokeWidth=2)
-        .encode(x=x, y=y)
-    )
-    rings = [] if opened.empty else [ring]
-    layers = [line, *_medians(rows, look, x, y), points, *rings, _heading(series, look)]
-    st.altair_chart(
-        # The heading is a mark, as a title has no text on hover; the title makes room for it.
-        alt.layer(*layers).properties(
-            height=170 if look.is_small else 210, title=alt.Title(" ", fontSize=12, offset=2)
-        ),
+    line = {
+        "mark": {
+            "type": "line",
+            "strokeWidth": 1.2,
+            "opacity": 0.55,
+            "color": MARKED["other"][0],
+        },
+        "encoding": {"x": x, "y": y},
+    }
+    opened = {
+        "transform": [{"filter": {"field": "run_id", "equal": look.at or ""}}],
+        "mark": {"type": "point", "size": 4 * size + 60, "color": colours.ink(), "strokeWidth": 2},
+        "encoding": {"x": x, "y": y},
+    }
+    st.vega_lite_chart(
+        data,
+        {
+            "height": 170 if look.is_small else 210,
+            # The heading is a mark, as a title has no text on hover; the title makes room for it.
+            "title": {"text": " ", "fontSize": 12, "offset": 2},
+            "layer": [
+                line,
+                *_medians(rows, look, x, y),
+                _dots(x, y, size, metric),
+                opened,
+                _heading(series, look),
+            ],
+        },
         key=key,
         on_select=picked,
         selection_mode=PICK,
@@ -115,27 +106,64 @@ def draw(
     )
 
 
-def _by_mark(values: list[Any], channel: Any) -> Any:
-    return channel("mark:N", legend=None, scale=alt.Scale(domain=list(MARKED), range=values))
+def _dots(x: Channel, y: Channel, size: int, metric: str) -> dict[str, Any]:
+    """A point for each run. A click anywhere picks the nearest."""
+    return {
+        "mark": {"type": "point", "filled": True, "opacity": 0.9},
+        "params": [
+            {
+                "name": PICK,
+                "select": {"type": "point", "fields": ["run_id"], "nearest": True},
+            }
+        ],
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": _by_mark([colour for colour, _ in MARKED.values()]),
+            "shape": _by_mark([shape for _, shape in MARKED.values()]),
+            "size": _by_mark([3 * size, size]),
+            "tooltip": [
+                _named("run_id", "run"),
+                _named("number", "run number"),
+                _named("when", "when"),
+                _named("written", label(metric)),
+            ],
+        },
+    }
 
 
-def _heading(series: str, look: Look) -> Any:
+def _by_mark(values: list[Any]) -> Channel:
+    scale = {"domain": list(MARKED), "range": values}
+    return {"field": "mark", "type": "nominal", "legend": None, "scale": scale}
+
+
+def _named(field: str, title: str) -> Channel:
+    return {"field": field, "type": "nominal", "title": title}
+
+
+def _heading(series: str, look: Look) -> dict[str, Any]:
     """The series, as much as fits; the whole of it on hover."""
     characters, pixels = (40, 250) if look.is_small else (60, 360)
     text = {
         "text": formatting.middle_out(series, characters),
         "series": formatting.clipped(series, charts.TOOLTIP_WIDTH),
     }
-    return (
-        alt.Chart(pd.DataFrame([text]))
-        .mark_text(align="left", color=colours.ink(), limit=pixels, fontSize=12)
-        .encode(
-            x=alt.value(4 - axes.SIDE),
-            y=alt.value(-12),
-            text=alt.Text("text:N"),
-            tooltip=charts.tooltips("series:N"),
-        )
-    )
+    return {
+        "data": {"values": [text]},
+        "mark": {
+            "type": "text",
+            "align": "left",
+            "color": colours.ink(),
+            "limit": pixels,
+            "fontSize": 12,
+        },
+        "encoding": {
+            "x": {"value": 4 - axes.SIDE},
+            "y": {"value": -12},
+            "text": {"field": "text", "type": "nominal"},
+            "tooltip": [_named("series", "series")],
+        },
+    }
 
 
 def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
@@ -153,7 +181,7 @@ def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
     return data.sort_values("mark", kind="stable")  # picked ones last: above the others
 
 
-def _medians(rows: pd.DataFrame, look: Look, x: Any, y: Any) -> list[Any]:
+def _medians(rows: pd.DataFrame, look: Look, x: Channel, y: Channel) -> list[dict[str, Any]]:
     """At each change point the medians before and from it on, joined, and the change."""
     steps, labels = [], []
     for place in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
@@ -172,14 +200,19 @@ def _medians(rows: pd.DataFrame, look: Look, x: Any, y: Any) -> list[Any]:
         labels.append({"x": row["x"], "value": max(before, onwards), "text": text})
     if not steps:
         return []
-    lines = (
-        alt.Chart(pd.DataFrame(steps))
-        .mark_line(color=colours.ink(), strokeWidth=2)
-        .encode(x=x, y=y, detail=alt.Detail("step:N"), order=alt.Order("corner:Q"))
-    )
-    texts = (
-        alt.Chart(pd.DataFrame(labels))
-        .mark_text(color=colours.ink(), dy=-9, fontWeight="bold")
-        .encode(x=x, y=y, text=alt.Text("text:N"))
-    )
+    lines = {
+        "data": {"values": pd.DataFrame(steps).to_dict("records")},
+        "mark": {"type": "line", "color": colours.ink(), "strokeWidth": 2},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "detail": {"field": "step", "type": "nominal"},
+            "order": {"field": "corner", "type": "quantitative"},
+        },
+    }
+    texts = {
+        "data": {"values": pd.DataFrame(labels).to_dict("records")},
+        "mark": {"type": "text", "color": colours.ink(), "dy": -9, "fontWeight": "bold"},
+        "encoding": {"x": x, "y": y, "text": {"field": "text", "type": "nominal"}},
+    }
     return [lines, texts]

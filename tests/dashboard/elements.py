@@ -35,15 +35,15 @@ def add_whole(traces, name, events):
 def charts(app: Any) -> list[pd.DataFrame]:
     """The data of the page's charts; of a layered one the layer's with the most rows."""
     return [
-        max(
-            (
-                pa.ipc.open_stream(dataset.data.data).read_all().to_pandas()
-                for dataset in chart.proto.datasets
-            ),
-            key=len,
-        )
+        max((each.to_pandas() for each in data_of(chart)), key=len)
         for chart in app.get("vega_lite_chart")
     ]
+
+
+def data_of(chart: Any) -> list[pa.Table]:
+    """The tables that a chart gets."""
+    sent = [chart.proto.data.data, *(dataset.data.data for dataset in chart.proto.datasets)]
+    return [pa.ipc.open_stream(each).read_all() for each in sent if each]
 
 
 def lanes(app: Any) -> list[dict[str, Any]]:

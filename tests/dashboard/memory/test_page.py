@@ -2,14 +2,13 @@
 
 import re
 
-import pyarrow as pa
 import pytest
 
 import ingest
 from dashboard.memory.segments import packed
 from dashboard.widgets import formatting
 from tests.builders.leaking import MIB, leaking
-from tests.dashboard.elements import lanes, table_with, tables
+from tests.dashboard.elements import data_of, lanes, table_with, tables
 
 PEAK = 12_426_629_128  # of train_ctx512, as MemoryViz draws it
 TOP = "model.py:39 forward", 2_179_563_520
@@ -39,11 +38,7 @@ def queries(page, source):
 
 def data_sets(page):
     """What charts get."""
-    return [
-        pa.ipc.open_stream(dataset.data.data).read_all()
-        for chart in page.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    ]
+    return [table for chart in page.get("vega_lite_chart") for table in data_of(chart)]
 
 
 def rows_sent(page):

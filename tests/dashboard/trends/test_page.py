@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,7 +12,7 @@ from dashboard.widgets import formatting
 from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import boxes_at_rest, query_of, wait_for_query
-from tests.dashboard.elements import MARKS, charts, event, tables, texts
+from tests.dashboard.elements import MARKS, charts, data_of, event, tables, texts
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -57,11 +56,7 @@ def metrics(page) -> dict[str, str]:
 def charted(page) -> list[int]:
     """How many rows each chart is given, over its layers."""
     return [
-        sum(
-            pa.ipc.open_stream(dataset.data.data).read_all().num_rows
-            for dataset in chart.proto.datasets
-        )
-        for chart in page.get("vega_lite_chart")
+        sum(table.num_rows for table in data_of(chart)) for chart in page.get("vega_lite_chart")
     ]
 
 

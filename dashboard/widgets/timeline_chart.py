@@ -38,16 +38,18 @@ def draw(
     ticks = [
         (at, units.position(round(at), until - since)) for at in charts.ticks(since, until, TICKS)
     ]
+    labels = {part: _label(part) for part in set(moments["part"])}
     lanes.draw(
         moments.assign(
             lane=moments["lane"].map(names.index),
             start=moments["start_ns"],
             end=moments["end_ns"],
-            colour=moments["part"].map(_colour),
+            colour=moments["part"].map(_colours(moments)),
             text=[
-                f"{_label(row.part)}: {formatting.duration(row.dur_ns)} at "
-                f"{formatting.duration(row.start_ns)}"
-                for row in moments.itertuples()
+                f"{labels[part]}: {formatting.duration(length)} at {formatting.duration(start)}"
+                for part, length, start in zip(
+                    moments["part"], moments["dur_ns"], moments["start_ns"], strict=True
+                )
             ],
         ),
         names,
@@ -67,6 +69,10 @@ def legend(parts: set[str]) -> None:
     charts.legend({_label(part): _colour(part) for part in shown})
 
 
+def _colours(frame: pd.DataFrame) -> dict[str, str]:
+    return {part: _colour(part) for part in set(frame["part"])}
+
+
 def _colour(part: str) -> str:
     return HOST_COLOUR if part == HOST else colours.of(part)
 
@@ -82,7 +88,7 @@ def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(
         start=rows["start_ns"],
         end=rows["end_ns"],
-        colour=rows["part"].map(_colour),
+        colour=rows["part"].map(_colours(rows)),
         text=[
             f"{_label(row.part)}: {formatting.percent(row.percent)}, "
             f"{formatting.duration(row.part_ns)}"

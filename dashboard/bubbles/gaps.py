@@ -104,7 +104,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
 def _hosts(view: View, cause: str | None) -> None:
     """What the host did in the gaps."""
     query = select(
-        "cause, host_op, host_frame, bubble_ns, bubbles, longest_ns",
+        "cause, bubble_ns, host_op, host_frame, bubbles, longest_ns",
         "bubbles_of_steps",
         {**view.of_device(), **({"cause": cause} if cause else {})},
         arguments=(view.run, *view.steps.bounds),

@@ -23,7 +23,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const brush = element("div", { className: "brush", hidden: true });
   const share = (at) => (at - data.since) / (data.until - data.since);
   const marks = data.marks.map((each) => mark(each, share(each.at)));
-  const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint]);
+  const save = element("button", { type: "button", className: "save", textContent: "PNG" });
+  Object.assign(save, { title: "Save the chart as a picture", onclick: () => download(root, canvas, data) });
+  const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint, save]);
   plot.style.height = `${top(data) + data.lanes.length * data.lanePixels}px`;
   plot.classList.toggle("zooms", data.zooms);
   root.style.gridTemplateColumns = `${data.sidePixels}px minmax(0, 1fr)`;
@@ -67,7 +69,7 @@ function axis(data, share) {
   });
   return element("div", { className: "axis" }, [
     element("div", { className: "ticks" }, ticks),
-    element("div", { textContent: data.title }),
+    element("div", { className: "title", textContent: data.title }),
   ]);
 }
 
@@ -136,6 +138,35 @@ function textAt(data, at, y, near) {
   return [boxes.text[found], ...details];
 }
 
+/** Saves the chart as it is on the screen: the boxes, and the texts around them. */
+function download(root, canvas, data) {
+  const dots = devicePixelRatio || 1;
+  const whole = root.getBoundingClientRect();
+  const picture = element("canvas", { width: whole.width * dots, height: whole.height * dots });
+  const pen = picture.getContext("2d");
+  pen.scale(dots, dots);
+  const styles = getComputedStyle(root);
+  pen.fillStyle = styles.getPropertyValue("--st-background-color");
+  pen.fillRect(0, 0, whole.width, whole.height);
+  const plot = canvas.getBoundingClientRect();
+  pen.drawImage(canvas, plot.left - whole.left, plot.top - whole.top, plot.width, plot.height);
+  pen.font = styles.font;
+  pen.fillStyle = pen.strokeStyle = styles.color;
+  pen.textBaseline = "middle";
+  for (const each of root.querySelectorAll(".percent > span, .names > span, .tick, .title, .mark")) {
+    const box = each.getBoundingClientRect();
+    const isMark = each.matches(".mark");
+    if (each.matches(".line")) pen.fillRect(box.left - whole.left, box.top - whole.top, 1, box.height);
+    if (each.childElementCount) continue;
+    pen.textAlign = isMark ? "left" : "center";
+    const x = isMark ? box.left + 3 : box.left + box.width / 2;
+    const y = box.top + (isMark ? 9 : box.height / 2);
+    pen.fillText(each.textContent, x - whole.left, y - whole.top, box.width || undefined);
+  }
+  const link = element("a", { href: picture.toDataURL("image/png"), download: `${data.name}.png` });
+  link.click();
+}
+
 function listen(plot, brush, hint, data, onZoom) {
   let from = null; // where a drag began, px
   const place = (event) => {
@@ -145,7 +176,7 @@ function listen(plot, brush, hint, data, onZoom) {
   const value = (x, box) => data.since + (x / box.width) * (data.until - data.since);
 
   plot.onpointerdown = (event) => {
-    if (!data.zooms || event.button !== 0) return;
+    if (!data.zooms || event.button !== 0 || event.target.closest("button")) return;
     plot.setPointerCapture(event.pointerId);
     [from] = place(event);
   };

@@ -68,6 +68,7 @@ def draw(
         key=key,
         data={
             "alt": alt,
+            "name": key,
             "since": axis.since,
             "until": axis.until,
             "ticks": [{"at": at, "text": text} for at, text in axis.ticks],

@@ -169,7 +169,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             steps.has,
             lambda first, last: choose(str(first) if first == last else f"{first}-{last}"),
             is_tall=is_tall,
-            key=f"steps-{run}-{device.label}-{steps.bounds}",
+            key=f"steps-{run}-{device.label}",
         )
         if not is_tall:
             st.caption(HINT, width="content")

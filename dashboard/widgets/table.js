@@ -8,6 +8,9 @@ const BAR_PX = 56;
 const PADDING_PX = 17; // of a cell
 const NARROW_PX = 170; // a column of texts up to so wide takes what it needs; others share the rest
 const LEAST_PX = 150;
+const ROW_PX = 29; // that a row is tall
+const CHUNK = 100; // rows that are drawn at once
+const AHEAD_PX = 2_000; // so far below what is seen rows are drawn
 const ENDING = 14; // characters at the end of a name that always show
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -34,11 +37,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   const tick = (place) => {
     const was = state.ticked.has(place);
-    if (data.select === "single-row") state.ticked.clear();
+    const others = data.select === "single-row" ? [...state.ticked] : [];
+    for (const other of others) state.ticked.delete(other);
     if (was) state.ticked.delete(place);
     else state.ticked.add(place);
-    draw();
-    root.querySelector(`tr[data-place="${place}"]`)?.focus();
+    for (const row of root.querySelectorAll("tr.choice")) mark(row, state);
     const rows = [...state.ticked].sort((a, b) => a - b);
     if (data.isControlled) setTriggerValue("ticked", rows);
     else setStateValue("rows", rows);
@@ -53,7 +56,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   const draw = () => {
     const scrolled = root.firstElementChild?.scrollTop;
-    root.replaceChildren(table(data, state, order(), tick, sort));
+    root.replaceChildren(table(data, state, order(), tick, sort, scrolled ?? 0));
     if (scrolled) root.firstElementChild.scrollTop = scrolled; // it makes the browser lay out the page
   };
 
@@ -61,7 +64,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   draw();
 }
 
-function table(data, state, places, tick, sort) {
+function table(data, state, places, tick, sort, scrolled) {
   const widths = data.columns.map(width);
   const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST_PX), 0);
   const box = element("div", { className: "grid-box" });
@@ -72,8 +75,8 @@ function table(data, state, places, tick, sort) {
       ...widths.map(column),
     ]),
     head(data, state, sort),
-    body(data, state, places, tick),
   ]);
+  box.onscroll = body(grid, data, state, places, tick, scrolled);
   if (widths.includes(null)) {
     box.style.width = "100%";
     grid.style.minWidth = `${least}px`;
@@ -118,24 +121,45 @@ function head(data, state, sort) {
   return element("thead", {}, [element("tr", {}, cells)]);
 }
 
-function body(data, state, places, tick) {
+/** The rows, of which those below are drawn when they are scrolled to; returns what does that. */
+function body(grid, data, state, places, tick, scrolled) {
   const scales = data.columns.map(scale);
-  const rows = places.map((place) => {
+  const row = (place) => {
     const cells = data.columns.map((each, at) => cell(each, place, scales[at]));
-    const row = element("tr", {}, cells);
-    if (!data.select) return row;
-    const ticked = state.ticked.has(place);
+    const made = element("tr", {}, cells);
+    if (!data.select) return made;
     if (data.select === "multi-row") {
-      const box = element("input", { type: "checkbox", checked: ticked, tabIndex: -1 });
-      row.prepend(element("td", {}, [box]));
+      const box = element("input", { type: "checkbox", tabIndex: -1 });
+      made.prepend(element("td", {}, [box]));
     }
-    Object.assign(row, { tabIndex: 0, ariaSelected: String(ticked) });
-    row.dataset.place = place;
-    row.classList.add("choice");
-    pressed(row, () => getSelection().isCollapsed && tick(place));
-    return row;
-  });
-  return element("tbody", {}, rows);
+    made.tabIndex = 0;
+    made.dataset.place = place;
+    made.classList.add("choice");
+    mark(made, state);
+    pressed(made, () => getSelection().isCollapsed && tick(place));
+    return made;
+  };
+  const rows = element("tbody");
+  const below = element("tr");
+  grid.append(rows, element("tfoot", {}, [below]));
+  const draw = (scrolled) => {
+    while (rows.childElementCount < places.length) {
+      if (rows.childElementCount * ROW_PX > scrolled + AHEAD_PX) break;
+      const next = rows.childElementCount;
+      rows.append(...places.slice(next, next + CHUNK).map(row));
+    }
+    below.style.height = `${(places.length - rows.childElementCount) * ROW_PX}px`;
+  };
+  draw(scrolled);
+  return (event) => draw(event.target.scrollTop);
+}
+
+/** Shows whether a row is ticked. */
+function mark(row, state) {
+  const ticked = state.ticked.has(Number(row.dataset.place));
+  row.ariaSelected = String(ticked);
+  const box = row.querySelector("input");
+  if (box) box.checked = ticked;
 }
 
 /** The values at the ends of a column's bars. */

@@ -66,7 +66,7 @@ def show(view: View) -> None:
         until,
         details=DETAILS,
         origin="recording",
-        key=f"timeline-{view.key}",
+        key=f"timeline-{view.run}-{view.device.label if view.device else ''}",
         on_zoom=zoom.TIME.to,
         steps=since_start(steps, start_ns),
     )

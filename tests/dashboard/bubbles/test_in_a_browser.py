@@ -34,6 +34,9 @@ def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_o
     plot = tab.locator(".lanes .plot")
     plot.hover(position={"x": 150, "y": 110})  # the lane of idle time
     expect(tab.locator(".hint")).to_contain_text("idle: dataloader: 122 ms at 116 ms")
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="PNG").click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
     drag(tab, plot, 500, 560)
     wait_for_query(tab, "from")
     zoomed = tab.get_by_text(re.compile(r"from .* to .* of 1\.08 s"))

@@ -34,6 +34,11 @@ def test_a_result_of_thousands_of_rows_is_drawn_at_once(tab, address):
     expect(last).to_be_visible()
     assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth")  # nothing of it is cut
     expect(tab.get_by_text("10,000 rows")).to_be_visible()
+    rows = tab.locator(".grid tbody tr")
+    assert rows.count() < 300
+    tab.locator(".grid-box").evaluate("box => { box.scrollTop = box.scrollHeight; }")
+    expect(cell(tab, "25244921").first).to_be_visible()  # the last of the 1,000 that are shown
+    expect(rows).to_have_count(1_000)
 
 
 def test_an_example_is_put_into_the_editor(tab, address):

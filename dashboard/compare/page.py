@@ -15,7 +15,7 @@ from dashboard.compare import (
     several,
     timeline,
 )
-from dashboard.compare.pair import BASE
+from dashboard.compare.pair import BASE, Pair
 from dashboard.widgets import incomplete_runs, recompiled
 from dashboard.widgets.view import View
 
@@ -37,7 +37,13 @@ def page(view: View) -> None:
     parts.show(pair, metrics)
     medians.introduce(pair)
     differences.show(pair)
-    operators.show(pair, float(metrics.loc["wall", BASE]))
+    _work(pair, float(metrics.loc["wall", BASE]))
+    compilations.show(pair)
+
+
+@st.fragment
+def _work(pair: Pair, wall_ns: float) -> None:
+    """What is drawn anew when a user picks an operator, which stands out in the timeline."""
+    operators.show(pair, wall_ns)
     kernels.show(pair)
     timeline.show(pair)
-    compilations.show(pair)

@@ -48,19 +48,13 @@ PAGES_OF_RUN = ("overview", "operators", "bubbles", "advice")
 CHROMIUMS = ("chromium-headless-shell", "chromium")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FIRST_PAGE = 4.0  # seconds that we allow
-MORE = {"page": 0.7, "page of 2.19 M events": 1.0}  # seconds beside the empty page
+MORE, MORE_LARGE = 0.7, 1.0  # seconds beside the empty page; the second of 2.19 M events
 CLICK = 0.5
-# The moment of the last change, in the page or on a canvas. The text that a table has for screen
-# readers is no change: it follows 0.2 s after the table.
+# The moment of the last change, in the page or on a canvas.
 WATCH = """
     window.changed = 0;
     const note = () => { window.changed = performance.now(); };
-    const observer = new MutationObserver(changes => {
-        for (const change of changes) {
-            const node = change.target;
-            if (!(node.nodeType === 1 ? node : node.parentElement)?.closest('canvas')) note();
-        }
-    });
+    const observer = new MutationObserver(note);
     const all = {subtree: true, childList: true, characterData: true, attributes: true};
     observer.observe(document, all);
     const attach = Element.prototype.attachShadow;  // tables are drawn in roots of their own
@@ -231,24 +225,23 @@ def measure(store: ingest.Store, times: int, only: str) -> Iterator[Measured]:
             starts.append(Taken(answered + page.seconds, answered + page.server))
     if starts:
         yield Measured("the first page after the server's start", starts, limit=FIRST_PAGE)
-    pages = {name: f"{name}?run={runs[SHOWN]}" for name in PAGES_OF_RUN}
-    pages |= {"memory": f"memory?run={runs[SNAPSHOT]}"}
-    pages |= {"runs": "runs", "trends": "trends", "sql": "sql"}
-    pages["compare"] = f"compare?base={runs[SHOWN]}&other={runs[OTHER]}"
-    large = {f"{name}, large": f"{name}?run={runs[LARGE]}" for name in PAGES_OF_RUN}
+    pages = [
+        *((name, f"{name}?run={runs[SHOWN]}", MORE) for name in PAGES_OF_RUN),
+        ("memory", f"memory?run={runs[SNAPSHOT]}", MORE),
+        *((name, name, MORE) for name in ("runs", "trends", "sql")),
+        ("compare", f"compare?base={runs[SHOWN]}&other={runs[OTHER]}", MORE),
+        *((f"{name}, large", f"{name}?run={runs[LARGE]}", MORE_LARGE) for name in PAGES_OF_RUN),
+    ]
     with served(dashboard, "--store", str(store.path)) as address:
-        for kind, paths in zip(MORE, (pages, large), strict=True):
-            for name, path in paths.items():
-                if only not in name:
-                    continue
+        for name, path, more in pages:
+            if only in name:
                 load(f"{address}/{path}")
                 taken = [load(f"{address}/{path}") for _ in range(times)]
-                yield Measured(name, taken, MORE[kind])
+                yield Measured(name, taken, more)
         for what, path, click in clicks(runs):
-            if only not in what:
-                continue
-            taken = [load(f"{address}/{path}", click) for _ in range(times)]
-            yield Measured(f"a click on: {what}", taken, limit=CLICK)
+            if only in what:
+                taken = [load(f"{address}/{path}", click) for _ in range(times)]
+                yield Measured(f"a click on: {what}", taken, limit=CLICK)
 
 
 def main() -> None:

@@ -103,7 +103,6 @@ def _table(query: Query, view: str, key: str) -> None:
             "host_idle_ns": "idle before: host",
             "bubble_ns": "idle after",
         },
-        widths={"wait": 160, "copy": 200, "wait_frame": 430, "reason": 520, "kernel": 330},
     )
     menu.show({key: query}, view)
     if len(frame) > MOST_ROWS:

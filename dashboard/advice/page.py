@@ -78,7 +78,6 @@ def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
         bars=["bound_ns"],
         colours=[colours.of(kind.colour) for kind in kinds],
         labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
-        widths={"kind": 300},
     )
     st.caption(EXPLAINED)
 
@@ -113,7 +112,6 @@ def _looked_at(view: View) -> None:
             key="checks",
             hidden=["unknown_reason"],
             labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
-            widths={"kind": 300},
         )
 
 

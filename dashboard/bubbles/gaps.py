@@ -39,7 +39,7 @@ def show(view: View, cause: str | None) -> None:
     """The longest gaps, of one cause or of all; beside them what the ticked one is, or the host."""
     left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
     with left:
-        heading = menu.place(f"Gaps: {cause}" if cause else "Gaps")
+        heading = menu.heading_line(f"Gaps: {cause}" if cause else "Gaps")
         gap = _longest(view, cause, heading)
     with right:
         if gap is None:

@@ -20,6 +20,8 @@ from dashboard.widgets import (
 )
 from dashboard.widgets.view import View
 
+HOST_IDLE = "No operator and no compiled code ran."
+
 
 def page(view: View) -> None:
     """The page."""
@@ -53,6 +55,8 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         st.success(f"There is no gap: the {whose} was busy all the time.", icon=":material/check:")
         return None
     meanings = {part.name: part.text for part in ingest.parts()}
+    if view.is_host:
+        meanings["host"] = HOST_IDLE
     names = list(frame["cause"])
     asked = st.query_params.get("cause")
     rows = tables.show(

@@ -167,7 +167,7 @@ def _warn(pair: Pair) -> None:
     st.warning(f"Bear in mind:\n{lines}", icon=":material/balance:")
     if len(warnings) > MOST_WARNINGS:
         rest = warnings[MOST_WARNINGS:]
-        with st.expander(f"{len(rest)} more differences"):
+        with st.expander(formatting.counted(len(rest), "more difference")):
             st.markdown("".join(f"\n- {text}" for text in rest))
 
 

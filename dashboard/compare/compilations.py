@@ -3,11 +3,12 @@
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
 from dashboard.query import select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import colours, formatting, menu, tables
 
 MOST = 500
 PHASES = 12
@@ -20,7 +21,7 @@ COLUMNS = (
 
 def show(pair: Pair) -> None:
     """Compilations with their reasons, graph breaks, and phases of both runs."""
-    heading = menu.place(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
+    heading = menu.heading_line(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
         COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST
@@ -51,7 +52,7 @@ def _said(run: str, frame: pd.DataFrame) -> str:
         return f"{name}: none was recorded."
     again = int(frame["is_recompile"].fillna(False).sum())
     said = formatting.counted(len(frame), "compilation")
-    said += f", {again} of them again" if again else ""
+    said += f", {formatting.counted(again, 'recompilation')} among them" if again else ""
     if frame["dur_ns"].notna().any():
         said += f", {formatting.duration(frame['dur_ns'].sum())} in all"
     measured = int(frame["is_in_measured_step"].fillna(False).sum())
@@ -85,12 +86,6 @@ def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
             "is_recompile": "again",
             "is_in_measured_step": "in a measured step",
         },
-        widths={
-            "run_id": 210,
-            "compiled_frame": 300,
-            "reason": 420,
-            "is_in_measured_step": 130,
-        },
         select="single-row",
     )
     return frame.iloc[rows[0]] if rows else None
@@ -114,30 +109,36 @@ def _reason(row: pd.Series) -> None:
 
 
 def _phases(pair: Pair) -> None:
+    """Each phase's time on both sides, of all ranks together."""
+    of_side = "coalesce(sum(self_ns) FILTER (run_id = {}), 0)::BIGINT AS {}"
     query = select(
-        "run_id, phase, self_ns, phases",
+        ", ".join(
+            [
+                "phase",
+                of_side.format(ingest.literal(pair.base), "base_ns"),
+                of_side.format(ingest.literal(pair.other), "other_ns"),
+                "other_ns - base_ns AS change_ns",
+            ]
+        ),
         "phase_ranking",
         {"run_id": list(pair.runs.values())},
-        order_by="self_ns DESC, phase",
-        limit=2 * PHASES,
+        group_by="phase",
+        order_by="greatest(base_ns, other_ns) DESC, phase",
+        limit=PHASES,
     )
     frame = data.rows(query)
     if frame.empty:
         st.caption("Phases of compilation were not recorded.")
         return
-    st.markdown("**What compiling took**")
-    runs = {run: side for side, run in pair.runs.items()}
-    sides = frame.assign(side=frame["run_id"].map(runs))
-    rows = sides.pivot_table(index="phase", columns="side", values="self_ns", sort=False)
-    rows = rows.add_suffix("_ns").reset_index().head(PHASES)
+    menu.heading("What compiling took", {"phases": query}, "phases")
     tables.show(
-        rows,
+        frame,
         "phase_ranking",
         key=f"phases-{pair.key}",
         labels={"base_ns": "from", "other_ns": "to"},
-        bars=[column for column in ("base_ns", "other_ns") if column in rows],
+        bars=["change_ns"],
+        colours=[colours.NEUTRAL] * len(frame),
     )
-    menu.show({"phases": query}, "phases")
 
 
 def _breaks(pair: Pair) -> None:
@@ -158,6 +159,5 @@ def _breaks(pair: Pair) -> None:
         "graph_breaks",
         key=f"breaks-{pair.key}",
         labels={"run_id": "run", "compile_id": "id", "user_frame": "function"},
-        widths={"reason": 320, "user_frame": 240},
     )
     menu.show({"graph breaks": query}, "graph breaks")

@@ -95,7 +95,6 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         key=f"ops-{side}-{row['row_id']}",
         hidden=empty,
         labels={"calls_per_step": "calls", "time_ns": "time", "host_frame": "function"},
-        widths={"name": 170, "calls_per_step": 55, "host_frame": 230},
     )
     menu.show({side: query}, f"{side}-operators")
     if len(frame) == MOST:

@@ -10,7 +10,6 @@ from dashboard.query import Query, Value, select
 from dashboard.widgets import formatting, menu, tables
 
 COLUMNS = "topic, setting, base, other"
-WIDTHS = {"topic": 105, "setting": 175, "status": 85, "base": 200, "other": 200}
 
 
 def show(pair: Pair) -> None:
@@ -69,6 +68,4 @@ def _said(counts: dict[str, int]) -> str:
 
 
 def _table(frame: pd.DataFrame, key: str) -> None:
-    tables.show(
-        frame, "setting_diff", key=key, labels={"base": "from", "other": "to"}, widths=WIDTHS
-    )
+    tables.show(frame, "setting_diff", key=key, labels={"base": "from", "other": "to"})

@@ -120,7 +120,6 @@ def introduce(pair: Pair) -> None:
             "run_metrics",
             key=f"runs-{pair.key}",
             labels={"bubble_ns": "bubble"},
-            widths={"side": 60, "run": 260, "median": 80},
         )
 
 

@@ -1,14 +1,15 @@
 """The modules of a model by what changed in them, level by level."""
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard.compare import op_rows
 from dashboard.compare.op_rows import Filter, Overview
 from dashboard.compare.pair import Pair
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import colours, formatting, menu, tables
 
 KEY = "module"
-CHANGED = "#66707C"
 
 
 def asked(pair: Pair) -> str:
@@ -28,7 +29,8 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
         return
     query = op_rows.children_of(pair, wanted)
     below = op_rows.rows(pair, query)
-    _path(wanted.module)
+    with _path(wanted.module):
+        menu.show({"modules": query}, "modules")
     table_key = f"modules-{pair.key}-{wanted}"
 
     def down(ticked: list[int]) -> None:
@@ -47,24 +49,26 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
             "change_ns": "change",
             "change_percent": "change, %",
         },
-        widths={"child": 250, "change_ns": 220, "change_percent": 78, "rows": 50},
         bars=["change_ns"],
-        colours=[CHANGED] * len(below),
+        colours=[colours.NEUTRAL] * len(below),
         select="single-row",
         on_select=down,
     )
-    menu.show({"modules": query}, "modules")
     if below["path"].notna().any():
-        st.caption("Tick a module to look into it. Its numbers are left out: blocks are added up.")
+        st.caption(
+            "Click a module to look into it. Blocks that differ in their number alone are one row."
+        )
 
 
-def _path(module: str) -> None:
-    """Where one is, as buttons that lead back up."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+def _path(module: str) -> Any:
+    """Where one is, as buttons that lead back up; returns the line."""
+    line = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    with line:
         _step("All modules", "", disabled=not module)
         for level in op_rows.levels(module):
             st.markdown("›")
             _step(level.rpartition("/")[2], level, disabled=level == module)
+    return line
 
 
 def _step(name: str, module: str, disabled: bool) -> None:

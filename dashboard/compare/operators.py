@@ -13,7 +13,7 @@ from dashboard.widgets import colours, formatting, menu, run_picker, tables
 MOST_ROWS = 500
 HELP = (
     "**fused**: a compiled kernel stands against several operators. **more** or **fewer calls**: "
-    "by over 5%; a bar's tooltip says how much of the change they make. **same**: within 5%. "
+    "by over 5%. **same**: within 5%. "
     "**only in the first** or **second**: nothing on the other side."
 )
 LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
@@ -35,15 +35,6 @@ COLUMNS = [
     "module",
     "host_frame",
 ]
-WIDTHS = {
-    "change_ns": 220,
-    "host_frame": 330,
-    "module": 330,
-    "name": 240,
-    "evidence": 90,
-    "status": 140,
-}
-WIDTHS |= {f"{what}_from_to": 95 for what in COUNTED} | {"change_percent": 78}
 
 
 def show(pair: Pair, wall_ns: float) -> None:
@@ -51,7 +42,7 @@ def show(pair: Pair, wall_ns: float) -> None:
 
     `wall_ns` is the first run's wall time.
     """
-    heading = menu.place(sections.TITLES[sections.OPERATORS], sections.OPERATORS)
+    heading = menu.heading_line(sections.TITLES[sections.OPERATORS], sections.OPERATORS)
     every = op_rows.overview(pair)
     if not every.total.rows:
         st.info(
@@ -111,7 +102,6 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
         "op_diff",
         key=f"op-diff-{pair.key}-{wanted}",
         labels=HEADINGS | {f"{what}_from_to": what for what in COUNTED},
-        widths=WIDTHS,
         bars=["change_ns"],
         colours=[colours.CHANGES[status] for status in frame["status"]],
         select="single-row",

@@ -9,8 +9,6 @@ from dashboard.widgets import colours, formatting, menu, tables
 
 WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
 SIDES = {"base": "from", "other": "to"}
-WIDTHS = {"part": 220, "base_ns": 90, "other_ns": 90, "change_percent": 80}
-WALL_COLOUR = "#66707C"
 
 
 def show(pair: Pair, metrics: pd.DataFrame) -> None:
@@ -28,7 +26,8 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
     if changed.empty:
         st.caption("No part of the wall time changed.")
     else:
-        _parts(pair, pd.concat([parts.loc[["wall"]], changed]))
+        by_size = changed["change"].abs().sort_values(ascending=False).index
+        _parts(pair, parts.loc["wall"], changed.reindex(by_size))
         said = "The changes of the parts add up to that of the wall time."
         if left_out := int(parts["is_part"].sum()) - len(changed):
             said += f" {formatting.counted(left_out, 'part')} without a change left out."
@@ -39,33 +38,22 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
             _table(pair, metrics)
 
 
-def _parts(pair: Pair, rows: pd.DataFrame) -> None:
+def _parts(pair: Pair, wall: pd.Series, changed: pd.DataFrame) -> None:
     """The wall time and the parts that changed, each with a bar for its change."""
-    is_wall = rows.index == "wall"
-    parts = [colours.part_of(metric) for metric in rows.index]
-    shown = pd.DataFrame(
-        {
-            "part": [
-                f"wall time, {pair.step_name}" if is_one else colours.label(part)
-                for part, is_one in zip(parts, is_wall, strict=True)
-            ],
-            "base_ns": rows["base"].to_numpy(),
-            "other_ns": rows["other"].to_numpy(),
-            "change_ns": rows["change"].to_numpy(),
-            "change_percent": rows["percent"].to_numpy(),
-        }
-    )
+    parts = [colours.part_of(str(metric)) for metric in changed.index]
+    columns = ["base", "other", "change", "percent"]
+    rows = pd.concat([wall.to_frame().T, changed])[columns].astype(float)
+    names = [f"wall time, {pair.step_name}", *map(colours.label, parts)]
+    rows.insert(0, "part", names)
     tables.show(
-        shown,
+        rows.rename(columns={name: f"{name}_ns" for name in columns[:3]}).rename(
+            columns={"percent": "change_percent"}
+        ),
         "run_diff",
         key=f"parts-{pair.key}",
         labels={"base_ns": "from", "other_ns": "to", "change_percent": "change, %"},
-        widths=WIDTHS,
         bars=["change_ns"],
-        colours=[
-            WALL_COLOUR if is_one else colours.of(part)
-            for part, is_one in zip(parts, is_wall, strict=True)
-        ],
+        colours=[colours.NEUTRAL, *map(colours.of, parts)],
     )
 
 

@@ -16,7 +16,7 @@ DETAILS = {"name": "name", "op": "operator", "module": "module"}
 @st.fragment
 def show(pair: Pair) -> None:
     """The first run's above, the second's below; a drag over either zooms both."""
-    heading = menu.place(sections.TITLES[sections.TIMELINE], sections.TIMELINE)
+    heading = menu.heading_line(sections.TITLES[sections.TIMELINE], sections.TIMELINE)
     steps = compared(pair)
     if len(steps) < 2:
         st.caption("No step was recorded in one of them: there is no timeline to set against it.")
@@ -56,6 +56,8 @@ def show(pair: Pair) -> None:
             details=DETAILS,
             origin="step",
             key=f"compared-{side}-{pair.key}",
+            file=f"{pair.runs[side]}-timeline",
+            of=pair.runs[side],
             on_zoom=zoom.TIME.to,
         )
     queries = {

@@ -62,12 +62,13 @@ def show(device: MemoryDevice) -> None:
 
 def _table(device: MemoryDevice, report: Report) -> None:
     frame = data.rows(report.query)
-    st.caption(report.note)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(report.note, width="content")
+        menu.show({report.title.lower(): report.query}, f"{device.run}-{report.title.lower()}")
     key = f"{report.title.lower().replace(' ', '-')}-{device.key}"
     tables.show(
         frame.head(MOST_ROWS), report.view, key=key, hidden=report.hidden, labels=report.labels
     )
-    menu.show({report.title.lower(): report.query}, key)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; downloads and SQL have all.")
 

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.memory import curve_marks
+from dashboard.memory import chosen_moment, curve_marks
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
@@ -36,18 +36,26 @@ def show(device: MemoryDevice, moment: Moment) -> None:
         given=device.at(moment.ordinal),
         order_by="segment_ordinal, offset_bytes",
     )
-    st.subheader("Segments", anchor=False)
+    menu.heading(
+        f"Segments {chosen_moment.name(device, moment)}",
+        {"segments": query},
+        f"{device.run}-segments",
+    )
     frame = data.rows(query)
     if frame.empty:
         st.caption("The allocator held no segment of the device at that moment.")
         return
     st.markdown(_figures(frame))
     rows = packed(frame)
-    present = [state for state in MEANINGS if state in set(frame["state"])]
-    charts.legend({MEANINGS[state]: colours.STATES[state] for state in present})
-    _draw(frame, rows, f"segments-{device.key}")
-    menu.show({"segments": query}, f"{device.run}-segments")
+    charts.legend(_meanings(frame))
+    _draw(device, frame, rows)
     st.caption(_said(frame))
+
+
+def _meanings(frame: pd.DataFrame) -> dict[str, str]:
+    """The colour of each state that occurs, by what it means."""
+    present = [state for state in MEANINGS if state in set(frame["state"])]
+    return {MEANINGS[state]: colours.STATES[state] for state in present}
 
 
 def packed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +106,7 @@ def _said(frame: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def _draw(frame: pd.DataFrame, packing: pd.DataFrame, key: str) -> None:
+def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> None:
     drawn = frame.merge(packing[["segment_ordinal", "row", "offset"]], on="segment_ordinal")
     start = drawn["offset"] + drawn["offset_bytes"]
     address = drawn["segment_address"].map(int) + drawn["offset_bytes"].map(int)
@@ -124,7 +132,9 @@ def _draw(frame: pd.DataFrame, packing: pd.DataFrame, key: str) -> None:
         boxes,
         [_label(row) for _, row in packing.groupby("row")],
         lanes.Axis(0, width, ticks),
-        key=key,
+        key=f"segments-{device.key}",
+        file=f"{device.run}-segments",
+        legend=_meanings(frame),
         alt="Segments of device memory, with what is in them, to scale",
         details={"user_frame": "line of code", "segment": "segment"},
         lane_pixels=ROW_PIXELS,
@@ -140,4 +150,4 @@ def _label(group: pd.DataFrame) -> str:
     )
     if largest == smallest:
         return largest if len(group) == 1 else f"{len(group)} × {largest}"
-    return f"{len(group)}: {largest} to {smallest}"
+    return f"{len(group)} × {smallest} to {largest}"

@@ -16,7 +16,6 @@ OWN = "your own"
 LINES = 8  # of a stack in short
 OWN_LINES = 4  # of these, as many are kept for the user's own
 LINE_WIDTH = 90  # characters
-NARROW = {"depth": 40, "of": 80}
 
 
 def show(run: str, stack: int, key: str = "stack") -> None:
@@ -51,7 +50,6 @@ def show(run: str, stack: int, key: str = "stack") -> None:
         "stack_frames",
         key=f"{key}-{run}-{stack}-{len(best)}",
         hidden=["of"] if shown["of"].nunique() == 1 else [],
-        widths=NARROW,
         labels={"depth": "#", "of": "code of", "filename": "line"},
     )
 

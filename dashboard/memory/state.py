@@ -1,6 +1,7 @@
 """What held the memory at the chosen moment: its owners, their allocations, one's stack."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -26,7 +27,7 @@ EXPLAINED = {
 def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     """All that is about the moment; without a level, only how much it was."""
     when = chosen_moment.name(device, moment)
-    st.subheader(f"What held the memory {when}", anchor=False)
+    heading = menu.heading_line(f"What held the memory {when}")
     if device.has_history:
         chosen_moment.buttons(device, moment)
     st.markdown(_metrics(device, moment))
@@ -36,7 +37,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     elif level == allocations.LEVEL:
         _largest(device, moment)
     else:
-        _owners(device, level, moment)
+        _owners(device, level, moment, heading)
     segments.show(device, moment)
 
 
@@ -52,7 +53,7 @@ def _metrics(device: MemoryDevice, moment: Moment) -> str:
 
 
 @st.fragment
-def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
+def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> None:
     """The ranking; a click on one lists its allocations, and on one of these its stack."""
     query = select(
         "name, bytes, percent, allocations",
@@ -68,6 +69,8 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
         return
     names = list(frame["name"])
     asked = st.query_params.get("owner")
+    with heading:
+        menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
     left, right = st.columns([5, 6], gap="medium")
     with left:
         rows = tables.show(
@@ -78,7 +81,6 @@ def _owners(device: MemoryDevice, level: str, moment: Moment) -> None:
             select="single-row" if device.allocations else None,
             selected=[names.index(asked)] if asked in names else [],
         )
-        menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
         for name in names:
             if name in EXPLAINED:
                 st.caption(f"**{name}**: {EXPLAINED[name]}")

@@ -102,6 +102,7 @@ def _ranking(view: View, level: str) -> None:
             select="single-row",
             selected=[names.index(asked)] if asked in names[:MOST_ROWS] else [],
         )
+        st.caption("Tick a row to see its kernels, shapes and calls.")
         _notes(len(frame), set(names), float(frame["percent"].max()), of)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("name", chosen)
@@ -112,7 +113,6 @@ def _ranking(view: View, level: str) -> None:
             detail.show(view, level, chosen)
         else:
             step_parts.show(view)
-            st.caption("Tick a row to see its kernels, shapes and calls here.")
 
 
 def _missing(view: View, name: str, search: str) -> str:

@@ -39,7 +39,6 @@ OTHERS = (
     *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
     *("started_utc_at", "ingested_at"),
 )
-WIDTHS = {"group": 230, "step_times_ns": 75, "busy_percent": 95, "started_at": 88}
 
 
 def choose() -> list[str]:

@@ -16,8 +16,6 @@ KEY = "runs_table"
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"
 TAG = "tag "  # before a tag's key, in the list of groups and in the URL
 PINS = "runs_pins"
-CHARACTER_PIXELS, MARGIN_PIXELS = 6.3, 18
-WIDEST_NAME = 300  # pixels; of a longer name the end is cut
 
 
 @dataclass(frozen=True)
@@ -98,22 +96,17 @@ def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
         frame,
         columns.VIEW,
         key=KEY,
+        ids=shown,
         select="multi-row",
         selected=[place for place, run in enumerate(shown) if run in picked],
         on_select=pick,
         hidden=columns.without_news(frame),
         labels=columns.LABELS,
-        widths={**columns.WIDTHS, "run_id": _width(shown)},
         bars=["busy_percent"],
         sparklines=["step_times_ns"],
         ages=["started_at"],
         fills_window=True,
     )
-
-
-def _width(names: Sequence[str]) -> int:
-    """Of the column of names: what the longest needs."""
-    return min(round(CHARACTER_PIXELS * max(map(len, names)) + MARGIN_PIXELS), WIDEST_NAME)
 
 
 def _with_group(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,10 +15,10 @@ export default function ({ data, parentElement }) {
   const search = element("input", { type: "search", placeholder: "table, column or word" });
   search.ariaLabel = "Search the schema";
   search.oninput = () => {
-    const wanted = search.value.trim().toLowerCase();
+    const wanted = plain(search.value).split(" ").filter(Boolean);
     let found = 0;
     for (const { title, entries } of groups) {
-      for (const { box, words } of entries) box.hidden = !words.includes(wanted);
+      for (const { box, words } of entries) box.hidden = !wanted.every((word) => words.includes(word));
       const fitting = entries.filter(({ box }) => !box.hidden).length;
       title.hidden = !fitting;
       found += fitting;
@@ -32,9 +32,14 @@ export default function ({ data, parentElement }) {
   root.append(search, list);
 }
 
-function words({ name, comment, columns }) {
+function words({ name, question, call, comment, columns }) {
   const ofColumns = columns.flatMap((column) => [column.name, column.comment]);
-  return [name, comment, ...ofColumns].join(" ").toLowerCase();
+  return [name, question, call, comment, ...ofColumns].map((text) => plain(text ?? "")).join(" ");
+}
+
+/** The words of a text: `launch_delay` is found as "launch delay", too. */
+function plain(text) {
+  return text.toLowerCase().replaceAll("_", " ").trim();
 }
 
 /** A relation; what it holds is drawn when it is opened. */
@@ -65,10 +70,4 @@ function details({ question, call, comment, columns }) {
 /** A comment's text, in which backticks mark code. */
 function prose(text) {
   return text.split("`").map((part, at) => (at % 2 ? element("code", { textContent: part }) : part));
-}
-
-function element(tag, fields = {}, children = []) {
-  const made = Object.assign(document.createElement(tag), fields);
-  made.append(...children);
-  return made;
 }

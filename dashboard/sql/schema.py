@@ -4,28 +4,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 import ingest
 from dashboard import data
 from dashboard.query import select
+from dashboard.widgets import component
 
 HERE = Path(__file__).parent
 
 
 def browser() -> None:
     """A list of what can be queried, with a search; an entry opens to its columns."""
-    _component()(key="schema", data={"groups": _groups()})
-
-
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "tracehouse_schema",
-        html='<div class="schema"></div>',
-        css=(HERE / "schema.css").read_text(encoding="utf-8"),
-        js=(HERE / "schema.js").read_text(encoding="utf-8"),
-    )
+    component.load(HERE, "schema", "schema")(key="schema", data={"groups": _groups()})
 
 
 @cache

@@ -88,6 +88,7 @@ def draw(
     st.vega_lite_chart(
         data,
         {
+            "config": charts.theme()["config"],
             "height": 170 if look.is_small else 210,
             # The heading is a mark, as a title has no text on hover; the title makes room for it.
             "title": {"text": " ", "fontSize": 12, "offset": 2},

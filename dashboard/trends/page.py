@@ -213,7 +213,6 @@ def _changes(changes: pd.DataFrame) -> None:
             "medians_from_to": "medians",
             "change_percent": "change",
         },
-        widths={"metric": 110, "medians_from_to": 140, "run_id": 230, "series": 200},
     )
     st.caption(
         f"Click one to open its run above. {chart.CHANGE} A change to ten times as much or more is "

@@ -1,4 +1,4 @@
-"""Bar charts, each from a view's rows."""
+"""What charts share: axes, legends and hover texts; and the bars of several runs."""
 
 import html
 import math
@@ -21,7 +21,7 @@ SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border
 
 @alt.theme.register("tracehouse", enable=True)
 def theme() -> alt.theme.ThemeConfig:
-    """Few ticks, and labels that are easy to read; other colours and fonts are Streamlit's."""
+    """Of Altair's charts: few ticks, and labels that are easy to read; the rest is Streamlit's."""
     ink = colours.quiet_ink()
     return {
         "config": {
@@ -56,11 +56,13 @@ def duration_axis(longest_ns: float) -> tuple[float, str]:
 
 
 def ticks(least: float, most: float, count: int) -> list[float]:
-    """Round values from the least to the most, about so many."""
+    """Round values from the least to a larger most, about so many."""
     apart = (most - least) / count
     power = 10 ** math.floor(math.log10(apart))
     step = next(size * power for size in (1, 2, 5, 10) if size * power >= apart)
-    return [place * step for place in range(math.ceil(least / step), math.floor(most / step) + 1)]
+    return [
+        place * step for place in range(math.ceil(least / step), math.floor(most / step + 1e-9) + 1)
+    ]
 
 
 def size_axis(most: float) -> tuple[float, str]:
@@ -74,7 +76,7 @@ def size_axis(most: float) -> tuple[float, str]:
 def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:
     """The fields of a tooltip; of a pair, the second is the title.
 
-    All charts name channels, such as `alt.X2("to:Q")`: a bare field takes Altair 5 ms to look up.
+    Altair's charts name channels, such as `alt.X2("to:Q")`: a bare field takes 5 ms to look up.
     """
     return [
         alt.Tooltip(field) if isinstance(field, str) else alt.Tooltip(field[0], title=field[1])

@@ -23,7 +23,6 @@ IDLE_ON_DARK = (
     *("#2B6E73", "#8A5A58"),
 )
 ENDS = ("#9A9A9A", "#6E7480")
-PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 INKS = ("#2F2D2B", "#EDEBE8")
 QUIET_INKS = ("#5C5854", "#B9B5AF")
 
@@ -51,7 +50,8 @@ RUNS = ("#2A5CD6", "#EB8511", "#2F8F46", "#824217", "#A15DB9", "#61CCF2", "#6B54
 
 # Owners of memory, by size at the peak; unknown ones, and all others together, in greys.
 OWNERS = ("#2A5CD6", "#EB8511", "#2F8F46", "#A15DB9", "#61CCF2", "#824217", "#E7C26F", "#6B5478")
-UNKNOWN_OWNERS = ("#9A9A9A", "#66707C")
+NEUTRAL = "#66707C"
+UNKNOWN_OWNERS = ("#9A9A9A", NEUTRAL)
 OTHERS = "#C6C6C6"
 ALARM = "#E0482E"
 STATES = {

@@ -54,6 +54,12 @@ def stop_without_trace(runs: Sequence[str]) -> None:
             "There is no trace here: the page Memory shows what was recorded.",
             icon=":material/memory_alt:",
         )
+        st.page_link(
+            st.session_state["pages"]["memory"],
+            label="Open Memory",
+            icon=":material/memory_alt:",
+            query_params=[("run", run) for run in runs],
+        )
         st.stop()
 
 

@@ -23,14 +23,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const brush = element("div", { className: "brush", hidden: true });
   const share = (at) => (at - data.since) / (data.until - data.since);
   const marks = data.marks.map((each) => mark(each, share(each.at)));
-  const save = element("button", { type: "button", className: "save", textContent: "PNG" });
-  Object.assign(save, { title: "Save the chart as a picture", onclick: () => download(root, canvas, data) });
-  const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint, save]);
+  const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint]);
   plot.style.height = `${top(data) + data.lanes.length * data.lanePixels}px`;
   plot.classList.toggle("zooms", data.zooms);
+  root.style.setProperty("--above", marks.length || data.file ? "1.2rem" : "0");
   root.style.gridTemplateColumns = `${data.sidePixels}px minmax(0, 1fr)`;
-  root.classList.toggle("marked", marks.length > 0);
-  root.replaceChildren(names(data), plot, ...(data.ticks.length ? [axis(data, share)] : []));
+  const save = element("button", { type: "button", className: "save", textContent: "PNG" });
+  save.title = "Save the chart as a picture";
+  save.onclick = () => download(root, canvas, data);
+  const below = data.ticks.length ? [axis(data, share)] : [];
+  root.replaceChildren(names(data), plot, ...below, ...(data.file ? [save] : []));
 
   root.watcher = new ResizeObserver(([{ contentRect }]) =>
     paint(canvas, data, share, contentRect.width, contentRect.height),
@@ -74,8 +76,10 @@ function axis(data, share) {
 }
 
 function mark(each, share) {
-  const made = element("div", { className: "mark", textContent: each.text });
+  const text = element("span", { textContent: each.text });
+  const made = element("div", { className: "mark" }, [text]);
   made.classList.toggle("line", each.isLine);
+  made.classList.toggle("last", share > 1 - AT_EDGE);
   made.style.left = `${100 * share}%`;
   return made;
 }
@@ -120,8 +124,8 @@ function paint(canvas, data, share, width, height) {
 function textAt(data, at, y, near) {
   const { strip, boxes } = data;
   if (strip && y < STRIP_PX) {
-    const isHere = (_, place) => strip.start[place] <= at && at < strip.end[place];
-    return strip.text.filter(isHere).reverse();
+    const here = [...strip.start.keys()].filter((i) => strip.start[i] <= at && at < strip.end[i]);
+    return here.length ? [strip.when[here[0]], ...here.map((i) => strip.text[i]).reverse()] : [];
   }
   const lane = Math.floor((y - top(data)) / data.lanePixels);
   let found = -1;
@@ -134,36 +138,64 @@ function textAt(data, at, y, near) {
   if (found < 0) return [];
   const details = Object.entries(data.details)
     .filter(([, places]) => places[found] >= 0)
-    .map(([title, places]) => `${title}: ${data.names[places[found]]}`);
+    .map(([title, places]) => [title, data.hoverNames[places[found]]])
+    .filter(([, name], at, all) => all.findIndex((each) => each[1] === name) === at)
+    .map(([title, name]) => `${title}: ${name}`);
   return [boxes.text[found], ...details];
 }
 
-/** Saves the chart as it is on the screen: the boxes, and the texts around them. */
+/** Saves the boxes with the texts around them, and what the colours mean. */
 function download(root, canvas, data) {
   const dots = devicePixelRatio || 1;
   const whole = root.getBoundingClientRect();
-  const picture = element("canvas", { width: whole.width * dots, height: whole.height * dots });
+  const legendPx = data.legend.length ? 24 : 0;
+  const picture = element("canvas");
+  picture.width = whole.width * dots;
+  picture.height = (whole.height + legendPx) * dots;
   const pen = picture.getContext("2d");
-  pen.scale(dots, dots);
   const styles = getComputedStyle(root);
+  const ink = styles.color;
+  pen.scale(dots, dots);
   pen.fillStyle = styles.getPropertyValue("--st-background-color");
-  pen.fillRect(0, 0, whole.width, whole.height);
-  const plot = canvas.getBoundingClientRect();
-  pen.drawImage(canvas, plot.left - whole.left, plot.top - whole.top, plot.width, plot.height);
-  pen.font = styles.font;
-  pen.fillStyle = pen.strokeStyle = styles.color;
+  pen.fillRect(0, 0, whole.width, whole.height + legendPx);
+  pen.font = `${styles.fontSize} ${styles.fontFamily}`;
   pen.textBaseline = "middle";
-  for (const each of root.querySelectorAll(".percent > span, .names > span, .tick, .title, .mark")) {
-    const box = each.getBoundingClientRect();
-    const isMark = each.matches(".mark");
-    if (each.matches(".line")) pen.fillRect(box.left - whole.left, box.top - whole.top, 1, box.height);
-    if (each.childElementCount) continue;
-    pen.textAlign = isMark ? "left" : "center";
-    const x = isMark ? box.left + 3 : box.left + box.width / 2;
-    const y = box.top + (isMark ? 9 : box.height / 2);
-    pen.fillText(each.textContent, x - whole.left, y - whole.top, box.width || undefined);
+
+  let x = data.sidePixels;
+  for (const [label, colour] of data.legend) {
+    pen.fillStyle = colour;
+    pen.fillRect(x, 6, 10, 10);
+    pen.fillStyle = ink;
+    pen.fillText(label, x + 15, 12);
+    x += pen.measureText(label).width + 35;
   }
-  const link = element("a", { href: picture.toDataURL("image/png"), download: `${data.name}.png` });
+  pen.translate(-whole.left, legendPx - whole.top);
+  const plot = canvas.getBoundingClientRect();
+  pen.drawImage(canvas, plot.left, plot.top, plot.width, plot.height);
+  pen.fillStyle = ink;
+  for (const each of root.querySelectorAll(".percent > span, .names > span:not(.percent)")) {
+    const box = each.getBoundingClientRect();
+    pen.save();
+    pen.beginPath();
+    pen.rect(box.left, box.top, box.width, box.height);
+    pen.clip();
+    const fits = pen.measureText(each.textContent).width <= box.width;
+    pen.textAlign = fits ? "right" : "left";
+    pen.fillText(each.textContent, fits ? box.right : box.left, box.top + box.height / 2);
+    pen.restore();
+  }
+  pen.textAlign = "left";
+  for (const each of root.querySelectorAll(".tick, .title, .mark > span")) {
+    const text = document.createRange();
+    text.selectNodeContents(each);
+    const box = text.getBoundingClientRect();
+    pen.fillText(each.textContent, box.left, box.top + box.height / 2);
+  }
+  for (const each of root.querySelectorAll(".mark.line")) {
+    const box = each.getBoundingClientRect();
+    for (let y = box.top; y < box.bottom; y += 7) pen.fillRect(box.left, y, 1, 4);
+  }
+  const link = element("a", { href: picture.toDataURL("image/png"), download: `${data.file}.png` });
   link.click();
 }
 
@@ -176,7 +208,7 @@ function listen(plot, brush, hint, data, onZoom) {
   const value = (x, box) => data.since + (x / box.width) * (data.until - data.since);
 
   plot.onpointerdown = (event) => {
-    if (!data.zooms || event.button !== 0 || event.target.closest("button")) return;
+    if (!data.zooms || event.button !== 0) return;
     plot.setPointerCapture(event.pointerId);
     [from] = place(event);
   };
@@ -193,7 +225,8 @@ function listen(plot, brush, hint, data, onZoom) {
     hint.hidden = !lines.length;
     hint.textContent = lines.join("\n");
     hint.style.left = `${Math.max(0, Math.min(x + 12, box.width - hint.offsetWidth))}px`;
-    hint.style.top = `${y + 16}px`;
+    const isLow = event.clientY + 16 + hint.offsetHeight > innerHeight;
+    hint.style.top = `${isLow ? y - 8 - hint.offsetHeight : y + 16}px`;
   };
   const end = () => {
     from = null;
@@ -208,10 +241,4 @@ function listen(plot, brush, hint, data, onZoom) {
   };
   plot.onpointercancel = end;
   plot.onpointerleave = () => (hint.hidden = true);
-}
-
-function element(tag, fields = {}, children = []) {
-  const made = Object.assign(document.createElement(tag), fields);
-  made.append(...children);
-  return made;
 }

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import formatting
+from dashboard.widgets import component, formatting
 
 HERE = Path(__file__).parent
 NAME_WIDTH = 160  # characters of a name on hover
 LANE_PIXELS = 24
+SHARES = ["percent", "when", "text"]  # the strip's columns besides its places and colours
 SIDE_PIXELS = 80  # for the names of the lanes
 
 
@@ -43,6 +43,8 @@ def draw(
     *,
     key: str,
     alt: str,
+    file: str = "",
+    legend: Mapping[str, str] | None = None,
     details: Mapping[str, str] | None = None,
     strip: pd.DataFrame | None = None,
     marks: Sequence[Mark] = (),
@@ -50,34 +52,41 @@ def draw(
     lane_pixels: int = LANE_PIXELS,
     side_pixels: int = SIDE_PIXELS,
 ) -> None:
-    """The chart. Boxes of the same place cover those above them in the frame.
+    """The chart. A later row is drawn over an earlier one.
 
     `boxes`: lane (its place in `lanes`), start, end, colour, text (on hover), where given is_faint,
     label (written in the box where there is room), and the columns of `details`, which maps columns
     to their titles on hover. `strip`, from the bottom of each stretch up: start, end, colour,
-    percent, text. A drag calls `on_zoom` with the ends of a stretch.
+    percent, when and text (on hover). A drag calls `on_zoom` with the ends of a stretch. With a
+    `file`, a button saves the chart as a PNG of that name, with the `legend`: colours by what they
+    mean.
     """
     frames = [boxes] if strip is None else [boxes, strip]
     palette = list(dict.fromkeys(colour for frame in frames for colour in frame["colour"]))
+
+    optional = [name for name in ("is_faint", "label") if name in boxes]
+    named, places = _details(boxes, details or {})
 
     def zoomed() -> None:
         if on_zoom:
             on_zoom(*st.session_state[key]["zoomed"])
 
-    _component()(
+    component.load(HERE, "lanes", "lanes")(
         key=key,
         data={
             "alt": alt,
-            "name": key,
+            "file": file,
+            "legend": list((legend or {}).items()),
             "since": axis.since,
             "until": axis.until,
             "ticks": [{"at": at, "text": text} for at, text in axis.ticks],
             "title": axis.title,
             "palette": palette,
-            "strip": None if strip is None else _columns(strip, palette, ["percent", "text"]),
+            "strip": None if strip is None else _columns(strip, palette, SHARES),
             "lanes": list(lanes),
-            "boxes": _columns(boxes, palette, ["lane", "text", "is_faint", "label"]),
-            **_details(boxes, details or {}),
+            "boxes": _columns(boxes, palette, ["lane", "text", *optional]),
+            "details": named,
+            "hoverNames": [formatting.short_name(name, NAME_WIDTH) for name in places],
             "marks": [{"at": each.at, "text": each.text, "isLine": each.is_line} for each in marks],
             "lanePixels": lane_pixels,
             "sidePixels": side_pixels,
@@ -87,24 +96,16 @@ def draw(
     )
 
 
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "tracehouse_lanes",
-        html='<div class="lanes"></div>',
-        css=(HERE / "lanes.css").read_text(encoding="utf-8"),
-        js=(HERE / "lanes.js").read_text(encoding="utf-8"),
-    )
-
-
 def _columns(frame: pd.DataFrame, palette: list[str], names: list[str]) -> dict[str, list[Any]]:
     place_of = {colour: place for place, colour in enumerate(palette)}
-    columns = {name: frame[name].tolist() for name in ("start", "end", *names) if name in frame}
+    columns = {name: frame[name].tolist() for name in ("start", "end", *names)}
     return {**columns, "colour": frame["colour"].map(place_of).tolist()}
 
 
-def _details(boxes: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
-    """The names that boxes show on hover. A name is sent once, as most occur often."""
+def _details(
+    boxes: pd.DataFrame, titles: Mapping[str, str]
+) -> tuple[dict[str, list[int]], list[str]]:
+    """For each title the boxes' names, as places in the list of all names: most occur often."""
     places: dict[str, int] = {}
     details = {
         title: [
@@ -114,7 +115,4 @@ def _details(boxes: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
         for column, title in titles.items()
         if column in boxes
     }
-    return {
-        "details": details,
-        "names": [formatting.short_name(name, NAME_WIDTH) for name in places],
-    }
+    return details, list(places)

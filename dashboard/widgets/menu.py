@@ -36,11 +36,11 @@ def heading(
     files: str = "",
 ) -> None:
     """The heading of a chart or table, with its menu at its right."""
-    with place(title, anchor, help):
+    with heading_line(title, anchor, help):
         show(queries, name, files)
 
 
-def place(title: str, anchor: str | Literal[False] = False, help: str | None = None) -> Any:
+def heading_line(title: str, anchor: str | Literal[False] = False, help: str | None = None) -> Any:
     """The heading of a chart or table; returns the place for its menu, at its right."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small")
     line.subheader(title, anchor=anchor, width="content", help=help)

@@ -10,6 +10,7 @@ from dashboard.query import select
 from dashboard.widgets import formatting, median_step
 from dashboard.widgets.view import View
 
+FEW_STEPS = 3  # of so few, the middle half is all of them
 HELP = {
     "wall": "From the start of the steps to their end, or to the end of what they launched.",
     "span": "From the device's first activity in the recording to the end of its last.",
@@ -80,7 +81,9 @@ def wall(view: View, row: Any) -> None:
         help = f"Wall time: {median_step.described(known)}."
         if known.steps > 1:
             times = map(formatting.duration, (known.q1_wall_ns, known.q3_wall_ns))
-            said = f"half of {int(known.steps)}: {' to '.join(times)}"
+            steps = int(known.steps)
+            of = f"half of {steps}" if steps > FEW_STEPS else f"{steps} steps"
+            said = f"{of}: {' to '.join(times)}"
     elif row.steps > 1:
         said = formatting.counted(int(row.steps), "step")
     label = str(row.steps_name).removeprefix("the ").capitalize()

@@ -47,7 +47,6 @@ def show(view: View) -> None:
         key=f"devices-{view.key}",
         hidden=[] if several else ["run_id"],
         labels={"run_id": "run", STACK: f"parts of the device's {of}"},
-        widths={"rank": 60, "device": 60},
         stacks=[STACK],
     )
     if len(devices) > len(shown):

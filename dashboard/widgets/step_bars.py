@@ -1,14 +1,13 @@
 """The chart of a run's steps, in which a click picks one and a drag a range."""
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import charts, colours, formatting
+from dashboard.widgets import charts, colours, component, formatting
 
 HERE = Path(__file__).parent
 TALL, LOW = 120, 44  # pixels
@@ -45,7 +44,7 @@ def show(
         for step, parts in heights.groupby("step")
     ]
     is_narrow = not is_tall and len(steps) <= FEW
-    _component()(
+    component.load(HERE, "steps", "steps")(
         key=key,
         data={
             "steps": steps,
@@ -56,16 +55,6 @@ def show(
         },
         width="content" if is_narrow else "stretch",
         on_picked_change=lambda: on_pick(*st.session_state[key]["picked"]),
-    )
-
-
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "tracehouse_steps",
-        html='<div class="steps"></div>',
-        css=(HERE / "steps.css").read_text(encoding="utf-8"),
-        js=(HERE / "steps.js").read_text(encoding="utf-8"),
     )
 
 

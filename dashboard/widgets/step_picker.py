@@ -173,6 +173,10 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         )
         if not is_tall:
             st.caption(HINT, width="content")
+    if is_tall and (frame["ns"] < 0).any():
+        st.caption(
+            "Where work overlaps, bars are drawn shorter, so that a step is as high as its time."
+        )
     if len(numbers) > MOST_BARS:
         st.caption(
             f"The first {MOST_BARS:,} of {len(numbers):,} steps. `step=` in the address takes any."

@@ -56,9 +56,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
       pick();
     }
   };
+  const focused = [...root.querySelectorAll(".bar")].indexOf(root.getRootNode().activeElement);
   mark();
   root.style.width = data.width ?? "100%";
   root.replaceChildren(axis(data), plot, numbers(data));
+  bars[focused]?.focus();
 }
 
 /** A step: its parts from the bottom up, each with what it is on hover. */
@@ -94,11 +96,5 @@ function numbers(data) {
   data.steps.forEach((step, place) =>
     made.append(element("span", { textContent: place % every ? "" : step.name })),
   );
-  return made;
-}
-
-function element(tag, fields = {}, children = []) {
-  const made = Object.assign(document.createElement(tag), fields);
-  made.append(...children);
   return made;
 }

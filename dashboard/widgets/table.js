@@ -4,23 +4,26 @@
 
 const CHARACTER_PX = 6.9; // at 13 px
 const CODE_PX = 7.3; // of a name in monospace
-const BAR_PX = 56;
 const PADDING_PX = 17; // of a cell
-const NARROW_PX = 170; // a column of texts up to so wide takes what it needs; others share the rest
-const LEAST_PX = 150;
-const ROW_PX = 29; // that a row is tall
+const BOX_PX = 28; // of a tick box
+const SPARK_PX = 110;
+const STACK_PX = 160;
+const [LEAST_BAR_PX, BAR_PX, LONG_BAR_PX] = [40, 110, 260]; // of a bar beside its figure
+const [NARROW_PX, WIDE_PX] = [130, 640]; // a text up to the first is whole; longer ones may be cut
+const ROW_PX = 29; // that a row is tall, as table.css makes it
 const CHUNK = 100; // rows that are drawn at once
-const AHEAD_PX = 2_000; // so far below what is seen rows are drawn
+const AHEAD_PX = 2_000; // rows are drawn so far below what is seen
 const ENDING = 14; // characters at the end of a name that always show
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".grid");
   const state = (root.state ??= { by: null, down: true });
-  const { selected, ...rest } = data;
+  const { ticks, ...rest } = data;
+  state.ticks ??= ticks;
+  if (data.isControlled && ticks < state.ticks) rest.selected = [...state.ticked]; // not heard of yet
   const shown = JSON.stringify(rest);
-  const isTicked = selected.length === state.ticked?.size && selected.every((row) => state.ticked.has(row));
-  if (shown === state.shown && isTicked) return; // a row that is drawn anew loses a click
-  Object.assign(state, { shown, ticked: new Set(selected) });
+  if (shown === state.shown) return; // a row that is drawn anew loses a click
+  Object.assign(state, { shown, ticked: new Set(rest.selected) });
 
   const order = () => {
     const places = data.columns[0].texts.map((_, place) => place);
@@ -36,15 +39,18 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 
   const tick = (place) => {
-    const was = state.ticked.has(place);
-    const others = data.select === "single-row" ? [...state.ticked] : [];
-    for (const other of others) state.ticked.delete(other);
-    if (was) state.ticked.delete(place);
-    else state.ticked.add(place);
+    const id = data.ids[place];
+    const was = state.ticked.has(id);
+    if (data.select === "single-row") state.ticked.clear();
+    if (was) state.ticked.delete(id);
+    else state.ticked.add(id);
     for (const row of root.querySelectorAll("tr.choice")) mark(row, state);
-    const rows = [...state.ticked].sort((a, b) => a - b);
-    if (data.isControlled) setTriggerValue("ticked", rows);
-    else setStateValue("rows", rows);
+    const ids = data.ids.filter((each) => state.ticked.has(each));
+    // What is shown now is what the server will answer, until another tick.
+    state.shown = JSON.stringify({ ...rest, selected: ids });
+    state.ticks += 1;
+    if (data.isControlled) setTriggerValue("ticked", { ids, count: state.ticks });
+    else setStateValue("rows", ids.map((each) => data.ids.indexOf(each)));
   };
 
   const sort = (column) => {
@@ -52,6 +58,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     else if (state.down === column.isFigure) state.down = !state.down;
     else state.by = null;
     draw();
+    root.querySelector(`th[data-name="${CSS.escape(column.name)}"]`)?.focus();
   };
 
   const draw = () => {
@@ -62,53 +69,82 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   root.oncopy = copyWholeName;
   draw();
+  state.watcher ??= new ResizeObserver(([{ contentRect }]) => {
+    state.width = contentRect.width;
+    state.fit();
+  });
+  state.watcher.observe(root);
 }
 
 function table(data, state, places, tick, sort, scrolled) {
-  const widths = data.columns.map(width);
-  const least = data.columns.reduce((sum, _, at) => sum + (widths[at] ?? LEAST_PX), 0);
   const box = element("div", { className: "grid-box" });
   box.style.maxHeight = data.height;
-  const grid = element("table", {}, [
-    element("colgroup", {}, [
-      ...(data.select === "multi-row" ? [column(28)] : []),
-      ...widths.map(column),
-    ]),
+  const boxes = data.select === "multi-row" ? [element("col")] : [];
+  const columns = data.columns.map(() => element("col"));
+  const grid = element("table", { ariaRowCount: places.length }, [
+    element("colgroup", {}, [...boxes, ...columns]),
     head(data, state, sort),
   ]);
-  box.onscroll = body(grid, data, state, places, tick, scrolled);
-  if (widths.includes(null)) {
-    box.style.width = "100%";
-    grid.style.minWidth = `${least}px`;
-  } else {
-    grid.style.width = `${least}px`;
-  }
+  for (const each of boxes) each.style.width = `${BOX_PX}px`;
+  addRows(box, grid, data, state, places, tick, scrolled);
+  const extents = data.columns.map(extent);
+  state.fit = () => {
+    const free = state.width - boxes.length * BOX_PX - 2; // less the border
+    const widths = fitted(extents, free);
+    columns.forEach((each, at) => (each.style.width = `${widths[at]}px`));
+    grid.style.width = `${sum(widths) + boxes.length * BOX_PX}px`;
+    box.classList.toggle("cut", sum(widths) > free + 1);
+  };
+  if (state.width) state.fit();
   box.append(grid);
   return box;
 }
 
-function column(pixels) {
-  const made = element("col");
-  if (pixels !== null) made.style.width = `${pixels}px`;
-  return made;
+/** How wide a column is at least and at most, px; a greedy one takes what is left. */
+function extent(each) {
+  if (each.kind === "spark") return { least: SPARK_PX, most: SPARK_PX };
+  if (each.kind === "stack") return { least: STACK_PX, most: STACK_PX, isGreedy: true };
+  const characters = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
+  const words = each.heading.split(" ").map((word) => word.length);
+  const text = characters * (each.kind === "name" ? CODE_PX : CHARACTER_PX);
+  const whole = Math.max(text, CHARACTER_PX * Math.max(...words)) + PADDING_PX;
+  if (each.kind === "bar") {
+    const isLong = each.colours.length > 0;
+    const most = whole + (isLong ? LONG_BAR_PX : BAR_PX);
+    return { least: whole + LEAST_BAR_PX, most, isGreedy: isLong && each.values.every((v) => !(v < 0)) };
+  }
+  if (each.isFigure || whole <= NARROW_PX) return { least: whole, most: whole };
+  return { least: NARROW_PX, most: Math.min(whole, WIDE_PX) };
 }
 
-/** What a column needs; null where it takes what is left. */
-function width(each) {
-  if (each.width) return each.width;
-  const words = each.heading.split(" ").map((word) => word.length);
-  const longest = each.texts.reduce((most, text) => Math.max(most, text.length), 0);
-  const bar = each.kind === "bar" ? BAR_PX : 0;
-  if (each.colours.length || each.kind === "stack") return null; // long bars take what is left
-  const character = each.kind === "name" ? CODE_PX : CHARACTER_PX;
-  const needed = Math.max(character * longest, CHARACTER_PX * Math.max(...words)) + PADDING_PX + bar;
-  if (each.kind === "spark") return 110;
-  return each.isFigure || needed <= NARROW_PX ? needed : null;
+/** The room divided among the columns: all get the same until they have what they need. */
+function fitted(extents, room) {
+  const widths = extents.map(({ least }) => least);
+  const share = (places, most) => {
+    let left = room - sum(widths);
+    while (places.length && left > 1) {
+      const each = left / places.length;
+      for (const at of places) {
+        const taken = Math.min(each, most(at) - widths[at]);
+        widths[at] += taken;
+        left -= taken;
+      }
+      places = places.filter((at) => widths[at] < most(at) - 0.5);
+    }
+  };
+  share([...extents.keys()], (at) => extents[at].most);
+  share([...extents.keys()].filter((at) => extents[at].isGreedy), () => Infinity);
+  return widths;
+}
+
+function sum(values) {
+  return values.reduce((all, value) => all + value, 0);
 }
 
 function head(data, state, sort) {
   const cells = data.columns.map((each) => {
     const cell = element("th", { title: each.help, scope: "col", tabIndex: each.sorts ? 0 : -1 });
+    cell.dataset.name = each.name;
     const arrow = state.by !== each.name ? "" : state.down ? " ↓" : " ↑";
     cell.textContent = each.heading + arrow;
     cell.classList.toggle("figure", each.isFigure);
@@ -121,8 +157,8 @@ function head(data, state, sort) {
   return element("thead", {}, [element("tr", {}, cells)]);
 }
 
-/** The rows, of which those below are drawn when they are scrolled to; returns what does that. */
-function body(grid, data, state, places, tick, scrolled) {
+/** Adds the rows; those far below what is seen are drawn when they are scrolled to. */
+function addRows(box, grid, data, state, places, tick, scrolled) {
   const scales = data.columns.map(scale);
   const row = (place) => {
     const cells = data.columns.map((each, at) => cell(each, place, scales[at]));
@@ -133,30 +169,30 @@ function body(grid, data, state, places, tick, scrolled) {
       made.prepend(element("td", {}, [box]));
     }
     made.tabIndex = 0;
-    made.dataset.place = place;
+    made.dataset.id = data.ids[place];
     made.classList.add("choice");
     mark(made, state);
     pressed(made, () => getSelection().isCollapsed && tick(place));
     return made;
   };
   const rows = element("tbody");
-  const below = element("tr");
+  const below = element("tr", { ariaHidden: "true" });
   grid.append(rows, element("tfoot", {}, [below]));
-  const draw = (scrolled) => {
+  const drawUntil = (pixels) => {
     while (rows.childElementCount < places.length) {
-      if (rows.childElementCount * ROW_PX > scrolled + AHEAD_PX) break;
+      if (rows.childElementCount * ROW_PX > pixels) break;
       const next = rows.childElementCount;
       rows.append(...places.slice(next, next + CHUNK).map(row));
     }
     below.style.height = `${(places.length - rows.childElementCount) * ROW_PX}px`;
   };
-  draw(scrolled);
-  return (event) => draw(event.target.scrollTop);
+  drawUntil(scrolled + AHEAD_PX);
+  box.onscroll = () => drawUntil(box.scrollTop + box.clientHeight + AHEAD_PX);
 }
 
 /** Shows whether a row is ticked. */
 function mark(row, state) {
-  const ticked = state.ticked.has(Number(row.dataset.place));
+  const ticked = state.ticked.has(row.dataset.id);
   row.ariaSelected = String(ticked);
   const box = row.querySelector("input");
   if (box) box.checked = ticked;
@@ -194,12 +230,18 @@ function cell(each, place, [least, most]) {
       bar.style.setProperty("--from", (Math.min(0, value) - least) / (most - least));
       bar.style.setProperty("--share", Math.abs(value) / (most - least));
       if (each.colours.length) bar.style.background = each.colours[place];
-      made.classList.toggle("long", each.colours.length > 0);
       made.classList.add("bar");
+      made.style.setProperty("--text", `${barText(each)}px`);
       made.append(bar);
     }
   }
   return made;
+}
+
+/** The room for the longest figure beside a column's bars, px. */
+function barText(each) {
+  each.textPx ??= Math.max(...each.texts.map((text) => text.length)) * CHARACTER_PX + PADDING_PX;
+  return each.textPx;
 }
 
 /** Parts of a whole beside each other, each with what it is on hover. */
@@ -241,10 +283,4 @@ function pressed(target, act) {
     event.preventDefault();
     act();
   };
-}
-
-function element(tag, fields = {}, children = []) {
-  const made = Object.assign(document.createElement(tag), fields);
-  made.append(...children);
-  return made;
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.widgets import formatting
+from dashboard.widgets import component, formatting
 
 COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
@@ -99,13 +99,13 @@ def show(
     key: str,
     hidden: Sequence[str] = (),
     labels: dict[str, str] | None = None,
-    widths: dict[str, int] | None = None,
     bars: Sequence[str] = (),
     colours: Sequence[str] = (),
     stacks: Sequence[str] = (),
     sparklines: Sequence[str] = (),
     ages: Sequence[str] = (),
     figures: Sequence[str] = (),
+    ids: Sequence[str] | None = None,
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
@@ -113,14 +113,14 @@ def show(
 ) -> list[int]:
     """A table of a view's rows; the positions of those ticked. Empty columns are left out.
 
-    Headings explain themselves on hover with the view's own comments. `widths` are in pixels.
-    `bars` are columns with a bar in each cell, long ones in the rows' `colours` where these are
-    given; of negative values they lead to the left. `stacks` are lists of parts of a whole: their
-    percent, colour and text. `sparklines` are lists of times, `ages` moments written as how long
-    ago they were, `figures` texts that are aligned as figures. `selected` rows are ticked at first.
-    With `on_select`, they are ticked each time, and `on_select` gets the rows that a user ticks
-    before the page is drawn again. One that fills the window is as tall as that, less the room that
-    a page needs above it.
+    Headings explain themselves on hover with the view's own comments. `bars` are columns with a bar
+    in each cell, long ones in the rows' `colours` where these are given; of negative values they
+    lead to the left. `stacks` are lists of parts of a whole: their percent, colour and text.
+    `sparklines` are lists of times, `ages` moments written as how long ago they were, `figures`
+    texts that are aligned as figures. `selected` rows are ticked at first. With `on_select`, they
+    are ticked each time, and `on_select` gets the rows that a user ticks before the page is drawn
+    again; `ids` tell the rows apart where their order can change. A table that fills the window is
+    as tall as that, less the room that a page needs above it.
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -138,8 +138,7 @@ def show(
             frame[column],
             kind=kinds.get(str(column), "text"),
             heading=(labels or {}).get(column) or label(column),
-            help=_in_words(comments.get(column, "")),
-            width=(widths or {}).get(column),
+            help=_in_words(_comment(comments, str(column))),
             is_figure=column in figures,
             colours=colours if column in bars else (),
         )
@@ -150,16 +149,22 @@ def show(
     if kept is not None and on_select is None:
         ticked = [row for row in kept["rows"] if row < len(frame)]
 
-    def ticked_others() -> None:
-        if on_select and (rows := st.session_state[key]["ticked"]) is not None:
-            on_select(list(rows))
+    names = list(ids) if ids is not None else list(map(str, range(len(frame))))
+    count_key = f"{key}-ticks"  # of the user's ticks, how many the rows below have heard of
 
-    _grid()(
+    def ticked_others() -> None:
+        if on_select and (told := st.session_state[key]["ticked"]) is not None:
+            st.session_state[count_key] = told["count"]
+            on_select([names.index(name) for name in told["ids"] if name in names])
+
+    component.load(HERE, "table", "grid")(
         key=key,
         data={
             "columns": columns,
             "select": select,
-            "selected": ticked,
+            "ids": names,
+            "selected": [names[row] for row in ticked],
+            "ticks": st.session_state.get(count_key, 0),
             "height": FILLING if fills_window else TALL,
             "isControlled": on_select is not None,
         },
@@ -170,23 +175,11 @@ def show(
     return ticked
 
 
-@cache
-def _grid() -> Any:
-    """The component that draws a table."""
-    return st.components.v2.component(
-        "tracehouse_table",
-        html='<div class="grid"></div>',
-        css=(HERE / "table.css").read_text(encoding="utf-8"),
-        js=(HERE / "table.js").read_text(encoding="utf-8"),
-    )
-
-
 def _column(
     values: pd.Series,
     kind: str,
     heading: str,
     help: str,
-    width: int | None,
     is_figure: bool,
     colours: Sequence[str],
 ) -> dict[str, Any]:
@@ -200,7 +193,6 @@ def _column(
         "heading": heading,
         "help": help,
         "kind": kind,
-        "width": width,
         "sorts": kind != "stack" and not is_figure and unit is not str,
         "isShare": unit is formatting.percent,
         "colours": list(colours),
@@ -210,6 +202,12 @@ def _column(
         "titles": said and ["" if value is None else said(value) for value in known],
         "values": [_plain(value) for value in known],
     }
+
+
+def _comment(comments: dict[str, str], column: str) -> str:
+    """The view's comment on a column, which may have another name there: `change` or `percent`."""
+    names = (column, column.removesuffix("_ns"), column.removeprefix("change_"))
+    return next((comments[name] for name in names if name in comments), "")
 
 
 def _in_words(comment: str) -> str:

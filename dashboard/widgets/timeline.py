@@ -40,7 +40,7 @@ COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_ke
 
 @st.fragment
 def show(view: View) -> None:
-    """Draws the stretch that the URL names, else the steps of the view. Brushing zooms in."""
+    """Draws the stretch that the URL names, else the steps of the view. A drag zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
     of_steps = _of_steps(view, start_ns, whole)
@@ -67,6 +67,8 @@ def show(view: View) -> None:
         details=DETAILS,
         origin="recording",
         key=f"timeline-{view.run}-{view.device.label if view.device else ''}",
+        file=f"{view.files}-timeline",
+        of=str(view.run),
         on_zoom=zoom.TIME.to,
         steps=since_start(steps, start_ns),
     )

@@ -10,7 +10,6 @@ from ingest import units
 
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
 HOST = "operators on the host"  # the part of all lanes of the host below those of a device
-HOST_COLOUR = colours.UNKNOWN_OWNERS[1]
 TICKS = 6
 
 
@@ -23,6 +22,8 @@ def draw(
     details: Mapping[str, str],
     origin: str,
     key: str,
+    file: str,
+    of: str,
     on_zoom: Callable[[int, int], None],
     steps: pd.DataFrame | None = None,
 ) -> None:
@@ -32,12 +33,13 @@ def draw(
     `moments` has what ran or idled, the longest first: lane, part, start_ns, end_ns, dur_ns, where
     given is_faint, and the columns of `details`, which maps columns to their titles on hover. The
     chart marks where `steps` begin and end. All times are ns since the start of the `origin`. A
-    drag calls `on_zoom` with a stretch.
+    drag calls `on_zoom` with a stretch. `file` is the name of the picture, `of` what is shown.
     """
     names = sorted(set(moments["lane"]), key=_lane_order)
     ticks = [
         (at, units.position(round(at), until - since)) for at in charts.ticks(since, until, TICKS)
     ]
+    length = until - since
     labels = {part: _label(part) for part in set(moments["part"])}
     lanes.draw(
         moments.assign(
@@ -46,8 +48,8 @@ def draw(
             end=moments["end_ns"],
             colour=moments["part"].map(_colours(moments)),
             text=[
-                f"{labels[part]}: {formatting.duration(length)} at {formatting.duration(start)}"
-                for part, length, start in zip(
+                f"{labels[part]}: {formatting.duration(taken)} at {units.position(start, length)}"
+                for part, taken, start in zip(
                     moments["part"], moments["dur_ns"], moments["start_ns"], strict=True
                 )
             ],
@@ -55,9 +57,11 @@ def draw(
         names,
         lanes.Axis(since, until, ticks, f"since the start of the {origin}"),
         key=key,
-        alt="How busy it was, and what ran when, in lanes",
+        alt=f"Timeline of {of}: how busy it was, and what ran when",
+        file=file,
+        legend=_meanings({*occupancy["part"], *moments["part"]}),
         details=details,
-        strip=_strip(occupancy),
+        strip=_strip(occupancy, until - since),
         marks=[] if steps is None else _marks(steps, since, until),
         on_zoom=on_zoom,
     )
@@ -65,8 +69,12 @@ def draw(
 
 def legend(parts: set[str]) -> None:
     """What the colours of the chart's parts mean."""
+    charts.legend(_meanings(parts))
+
+
+def _meanings(parts: set[str]) -> dict[str, str]:
     shown = [*colours.order(parts), *([HOST] if HOST in parts else [])]
-    charts.legend({_label(part): _colour(part) for part in shown})
+    return {_label(part): _colour(part) for part in shown}
 
 
 def _colours(frame: pd.DataFrame) -> dict[str, str]:
@@ -74,14 +82,14 @@ def _colours(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _colour(part: str) -> str:
-    return HOST_COLOUR if part == HOST else colours.of(part)
+    return colours.NEUTRAL if part == HOST else colours.of(part)
 
 
 def _label(part: str) -> str:
     return part if part == HOST else colours.label(part)
 
 
-def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
+def _strip(occupancy: pd.DataFrame, length: int) -> pd.DataFrame:
     """The parts of each stretch from the bottom up, in the order of stacks."""
     rows = occupancy.assign(place=occupancy["part"].map(colours.place))
     rows = rows.sort_values(["start_ns", "place"])
@@ -89,6 +97,10 @@ def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
         start=rows["start_ns"],
         end=rows["end_ns"],
         colour=rows["part"].map(_colours(rows)),
+        when=[
+            f"{units.position(start, length)} to {units.position(end, length)}"
+            for start, end in zip(rows["start_ns"], rows["end_ns"], strict=True)
+        ],
         text=[
             f"{_label(row.part)}: {formatting.percent(row.percent)}, "
             f"{formatting.duration(row.part_ns)}"

@@ -54,7 +54,7 @@ def lanes(app: Any) -> list[dict[str, Any]]:
 def boxes(chart: dict[str, Any]) -> pd.DataFrame:
     """What a timeline draws in its lanes: lane, name, text, start, end (ns), is_faint."""
     found = {"is_faint": False, **chart["boxes"]}
-    names = [chart["names"][place] if place >= 0 else "" for place in chart["details"]["name"]]
+    names = [chart["hoverNames"][place] if place >= 0 else "" for place in chart["details"]["name"]]
     columns = {each: found[each] for each in ("text", "start", "end", "is_faint")}
     return pd.DataFrame(
         {"lane": [chart["lanes"][lane] for lane in found["lane"]], "name": names, **columns}

@@ -27,11 +27,11 @@ OVERLAPPING = """() => {
     return found;
 }"""
 # Buttons, metrics and headings whose text is wider than they are.
-CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot, .steps .plot"
 CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
     .map((each) => each.innerText)"""
+CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot, .steps .plot"
 PAGES = (
     ("runs", [WORKERS0]),
     ("overview", [WORKERS0]),

@@ -43,6 +43,7 @@ def tick_below(tab: Page, number: int) -> None:
 def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) -> None:
     tab.goto(address_of(EAGER, COMPILED))
     expect(tab.get_by_text("times as fast")).to_be_visible()
+    expect(tab.locator(".lanes canvas")).to_have_count(2)
     expect(cell(tab, "provenance", ROWS).first).to_be_attached()
 
     tick_below(tab, ROWS)
@@ -60,14 +61,21 @@ def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) 
     expect(tab.get_by_role("button", name="All modules")).to_be_enabled()
 
 
-def test_brushing_one_timeline_zooms_both(tab: Page, address_of) -> None:
+def test_a_drag_over_one_timeline_zooms_both(tab: Page, address_of) -> None:
     tab.goto(address_of(EAGER, COMPILED))
     wait_until_sent(tab)
+    axes = tab.locator(".lanes .ticks")
+    whole = axes.all_inner_texts()
+    assert len(set(whole)) == 1
     drag(tab, tab.locator(".plot").first, 200, 300)
     wait_for_query(tab, "from")
     query = query_of(tab)
     assert 0 < int(query["from"][0]) < int(query["to"][0]) < 4_200_000
     expect(tab.get_by_role("button", name="Zoom out")).to_be_enabled()
+    wait_until_sent(tab)
+    zoomed = axes.all_inner_texts()
+    assert len(set(zoomed)) == 1
+    assert zoomed != whole
 
 
 def test_runs_lead_to_their_comparison(

@@ -257,7 +257,7 @@ def test_compilations_tell_their_reasons(page):
     table = table_with(shown, "reason")
     assert list(table["is_recompile"]) == ["no", "yes"]
     assert "size mismatch" in table["reason"].iloc[1]
-    assert "1 of them again" in texts(shown)
+    assert "1 recompilation among them" in texts(shown)
     assert "None was recorded in either run" in texts(page(OWLV2, MI300))
 
 

@@ -32,6 +32,19 @@ def test_a_tick_picks_a_run_and_the_pages_keep_it(tab, address):
         assert query_of(tab)["run"] == run
 
 
+def test_quick_ticks_all_count(tab, address):
+    tab.goto(f"{address}/runs")
+    wait_until_sent(tab)
+    rows = table(tab).locator("tbody tr")
+    for _ in range(3):
+        for place in range(4):
+            rows.nth(place).click(no_wait_after=True)
+    expect(table(tab).locator("tr[aria-selected=true]")).to_have_count(4)
+    wait_until_sent(tab)
+    assert len(query_of(tab)["run"]) == 4
+    expect(table(tab).locator("tr[aria-selected=true]")).to_have_count(4)
+
+
 def test_runs_are_searched_and_the_link_reopens_the_search(tab, address):
     tab.goto(f"{address}/runs")
     search = search_box(tab)

@@ -54,7 +54,7 @@ def metrics(page) -> dict[str, str]:
 
 
 def charted(page) -> list[int]:
-    """How many rows each chart is given, over its layers."""
+    """How many points each chart is given."""
     return [
         sum(table.num_rows for table in data_of(chart)) for chart in page.get("vega_lite_chart")
     ]

@@ -9,6 +9,7 @@ import pytest
 import ingest
 from dashboard.widgets import colours
 
+PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 PAGES = {"light": False, "dark": True}
 LEAST_CONTRAST = {"light": 1.4, "dark": 2}
 # Machado, Oliveira and Fernandes 2009, severity 1: what linear RGB looks like to others.
@@ -60,7 +61,7 @@ def test_parts_are_told_apart(page, sight):
 @pytest.mark.parametrize("page", PAGES)
 def test_idle_time_is_paler_than_work(page):
     def depth(part):
-        paper = colours.PAPERS[PAGES[page]]
+        paper = PAPERS[PAGES[page]]
         return distance(colours.of(part.name, PAGES[page]), paper, "usual")
 
     parts = [part for part in ingest.parts() if part.is_idle is not None]
@@ -72,7 +73,7 @@ def test_idle_time_is_paler_than_work(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_part_stands_out_from_the_page(page):
-    paper = colours.PAPERS[PAGES[page]]
+    paper = PAPERS[PAGES[page]]
     found = {
         part.name: round(contrast(colours.of(part.name, PAGES[page]), paper), 2)
         for part in ingest.parts()

@@ -170,7 +170,7 @@ SELECT
     TRUE AS is_fault,
     if(
         compilations > 0,
-        concat(compilations, ', ', recompiles, ' of them again'),
+        concat(compilations, ', ', recompiles, ' of them recompilations'),
         concat(round(wait_ns / 1e6, 1), ' ms')
     ) AS value
 FROM of_compilation

@@ -32,13 +32,13 @@ def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Wa
 # What the metadata, names and steps of the traces say, read by hand.
 PAIRS: dict[tuple[str, str], Warnings] = {
     ("flux_eager_min", "flux_compile_recompile"): {
-        "compiled while measured": (None, "2, 1 of them again"),
+        "compiled while measured": (None, "2, 1 of them recompilations"),
         "steps": ("2 of annotation transformer_forward", "the whole recording"),
         "unsteady steps": ("2 steps", None),
         "profiler: record_shapes": ("off", "on"),
     },
     ("flux_compile_recompile", "flux_compiled_steady_bs5"): {
-        "compiled while measured": ("2, 1 of them again", None),
+        "compiled while measured": ("2, 1 of them recompilations", None),
     },
     ("h100_owlv2", "mi300_owlv2"): {
         "device": ("NVIDIA H100 80GB HBM3", "AMD Instinct MI300X VF"),
@@ -206,7 +206,7 @@ def test_compilations_of_a_rank_count_once_however_many_devices_it_has(
     with ingest.connect(traces.store.path) as connection:
         found = warnings(connection, "compiled", "plain")
         assert connection.sql("SELECT count(*) FROM run_totals").fetchall() == [(3,)]
-    assert found["compiled while measured"] == ("1, 1 of them again", None)
+    assert found["compiled while measured"] == ("1, 1 of them recompilations", None)
 
 
 def test_a_rank_without_a_device_counts_beside_one_with(traces: Traces, tmp_path: Path) -> None:
@@ -224,4 +224,4 @@ def test_a_rank_without_a_device_counts_beside_one_with(traces: Traces, tmp_path
     with ingest.connect(traces.store.path) as connection:
         found = warnings(connection, "mixed", "plain")
     assert found["ranks"] == ("2", "1")
-    assert found["compiled while measured"] == ("1, 1 of them again", None)
+    assert found["compiled while measured"] == ("1, 1 of them recompilations", None)

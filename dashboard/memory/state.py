@@ -71,7 +71,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
     asked = st.query_params.get("owner")
     with heading:
         menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
-    left, right = st.columns([5, 6], gap="medium")
+    left, right = st.container(key="beside-owners").columns([5, 6], gap="medium")
     with left:
         rows = tables.show(
             frame,

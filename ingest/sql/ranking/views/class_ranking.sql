@@ -1,4 +1,4 @@
--- The rankings with each name's device time divided by class: what a bar chart draws.
+-- The rankings with each name's device time divided by class.
 -- One row: a class of a name, or the bubble, on one device of one rank of a run, at one level.
 --
 -- run_id     the run

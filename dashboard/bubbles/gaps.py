@@ -87,7 +87,12 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
             *(["step"] if frame["step"].nunique() == 1 else []),
             *(["part"] if cause else []),
         ],
-        labels={"start_ns": "at", "part": "cause", "op": "host op"},
+        labels={
+            "start_ns": "at",
+            "part": "cause",
+            "op": "host op",
+            "after_kernel": "ended by",
+        },
         bars=["dur_ns"],
         select="single-row",
         selected=selected,

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
 from dashboard.query import select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import colours, formatting, menu, tables
 
 MOST_ROWS = 200
 
@@ -36,6 +36,8 @@ def _table(pair: Pair) -> None:
         "kernel_diff",
         key=f"kernels-{pair.key}",
         labels=operators.HEADINGS | {"calls_from_to": "calls"},
+        bars=["change_ns"],
+        colours=[colours.NEUTRAL] * min(len(frame), MOST_ROWS),
     )
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
     said = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "

@@ -132,7 +132,7 @@ def _of(choice: str, median: int) -> Steps:
     if choice == ALL:
         return WHOLE
     if choice == MEDIAN:
-        return Steps(median, median, f"step {median}, the median")
+        return Steps(median, median, f"step {median:,}, the median")
     first, _, last = choice.partition("-")
     if last and last != first:
         return Steps(int(first), int(last), f"steps {int(first):,} to {int(last):,}")

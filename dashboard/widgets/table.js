@@ -168,7 +168,7 @@ function addRows(box, grid, data, state, places, tick, scrolled) {
       const box = element("input", { type: "checkbox", tabIndex: -1 });
       made.prepend(element("td", {}, [box]));
     }
-    made.tabIndex = 0;
+    made.tabIndex = place === places[0] ? 0 : -1; // one stop for Tab; arrows go on from there
     made.dataset.id = data.ids[place];
     made.classList.add("choice");
     mark(made, state);
@@ -185,6 +185,13 @@ function addRows(box, grid, data, state, places, tick, scrolled) {
       rows.append(...places.slice(next, next + CHUNK).map(row));
     }
     below.style.height = `${(places.length - rows.childElementCount) * ROW_PX}px`;
+  };
+  rows.onkeydown = (event) => {
+    const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const next = way && event.target.closest("tr.choice")?.[way];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
   };
   drawUntil(scrolled + AHEAD_PX);
   box.onscroll = () => drawUntil(box.scrollTop + box.clientHeight + AHEAD_PX);

@@ -187,6 +187,9 @@ def _column(
     unit = unit_of(str(values.name))
     known = [None if formatting.missing(value) else value for value in values]
     write = _WRITTEN.get(kind) or unit or _text
+    texts = [formatting.NONE if value is None else write(value) for value in known]
+    if kind == "name":
+        texts = _apart(texts, known)
     said = _HOVERED.get(kind)
     return {
         "name": str(values.name),
@@ -198,10 +201,19 @@ def _column(
         "colours": list(colours),
         "isFigure": kind != "spark"
         and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
-        "texts": [formatting.NONE if value is None else write(value) for value in known],
+        "texts": texts,
         "titles": said and ["" if value is None else said(value) for value in known],
         "values": [_plain(value) for value in known],
     }
+
+
+def _apart(texts: list[str], names: list[Any]) -> list[str]:
+    """Short names, but whole ones where different names have the same short one."""
+    several = pd.DataFrame({"text": texts, "name": names}).groupby("text")["name"].nunique()
+    return [
+        str(name)[:WHOLE_NAME] if several[text] > 1 else text
+        for text, name in zip(texts, names, strict=True)
+    ]
 
 
 def _comment(comments: dict[str, str], column: str) -> str:

@@ -93,7 +93,6 @@ function table(data, state, places, tick, sort, scrolled) {
     const widths = fitted(extents, free);
     columns.forEach((each, at) => (each.style.width = `${widths[at]}px`));
     grid.style.width = `${sum(widths) + boxes.length * BOX_PX}px`;
-    box.classList.toggle("cut", sum(widths) > free + 1);
   };
   if (state.width) state.fit();
   box.append(grid);

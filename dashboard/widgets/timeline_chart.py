@@ -11,6 +11,7 @@ from ingest import units
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
 HOST = "operators on the host"  # the part of all lanes of the host below those of a device
 TICKS = 6
+PLACES = 100  # of a chart, whose times are written apart on hover
 
 
 def draw(
@@ -39,7 +40,7 @@ def draw(
     ticks = [
         (at, units.position(round(at), until - since)) for at in charts.ticks(since, until, TICKS)
     ]
-    length = until - since
+    apart_ns = max(1, (until - since) // PLACES)
     labels = {part: _label(part) for part in set(moments["part"])}
     lanes.draw(
         moments.assign(
@@ -48,7 +49,7 @@ def draw(
             end=moments["end_ns"],
             colour=moments["part"].map(_colours(moments)),
             text=[
-                f"{labels[part]}: {formatting.duration(taken)} at {units.position(start, length)}"
+                f"{labels[part]}: {formatting.duration(taken)} at {units.position(start, apart_ns)}"
                 for part, taken, start in zip(
                     moments["part"], moments["dur_ns"], moments["start_ns"], strict=True
                 )
@@ -61,7 +62,7 @@ def draw(
         file=file,
         legend=_meanings({*occupancy["part"], *moments["part"]}),
         details=details,
-        strip=_strip(occupancy, until - since),
+        strip=_strip(occupancy),
         marks=[] if steps is None else _marks(steps, since, until),
         on_zoom=on_zoom,
     )
@@ -89,7 +90,7 @@ def _label(part: str) -> str:
     return part if part == HOST else colours.label(part)
 
 
-def _strip(occupancy: pd.DataFrame, length: int) -> pd.DataFrame:
+def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
     """The parts of each stretch from the bottom up, in the order of stacks."""
     rows = occupancy.assign(place=occupancy["part"].map(colours.place))
     rows = rows.sort_values(["start_ns", "place"])
@@ -98,7 +99,7 @@ def _strip(occupancy: pd.DataFrame, length: int) -> pd.DataFrame:
         end=rows["end_ns"],
         colour=rows["part"].map(_colours(rows)),
         when=[
-            f"{units.position(start, length)} to {units.position(end, length)}"
+            f"{units.position(start, end - start)} to {units.position(end, end - start)}"
             for start, end in zip(rows["start_ns"], rows["end_ns"], strict=True)
         ],
         text=[

@@ -30,10 +30,10 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
     drawn = boxes(*lanes(page))[["lane", "name", "text"]].values.tolist()
     assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
-        ["a", "compute: 10.0 µs at 0.000 ms"],
-        ["b", "compute: 10.0 µs at 0.050 ms"],
+        ["a", "compute: 10.0 µs at 0.00000 ms"],
+        ["b", "compute: 10.0 µs at 0.05000 ms"],
     ]
-    assert [row[2] for row in drawn if row[0] == "idle"] == ["idle: host: 40.0 µs at 0.010 ms"]
+    assert [row[2] for row in drawn if row[0] == "idle"] == ["idle: host: 40.0 µs at 0.01000 ms"]
 
 
 def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):

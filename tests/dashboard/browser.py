@@ -62,7 +62,8 @@ def drag(tab: Page, target: Locator, since: int, until: int) -> None:
 
 
 def open_menu(tab: Page, name: str) -> None:
-    """Opens the menu of a chart or table."""
+    """Opens the menu of a chart or table, as soon as the server has sent the whole page."""
+    wait_until_sent(tab)
     tab.locator(f".st-key-menu-{name} button").first.click()
 
 

@@ -63,8 +63,8 @@ def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) 
 
 def test_a_drag_over_one_timeline_zooms_both(tab: Page, address_of) -> None:
     tab.goto(address_of(EAGER, COMPILED))
-    wait_until_sent(tab)
     axes = tab.locator(".lanes .ticks")
+    expect(axes).to_have_count(2)
     whole = axes.all_inner_texts()
     assert len(set(whole)) == 1
     drag(tab, tab.locator(".plot").first, 200, 300)

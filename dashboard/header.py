@@ -7,8 +7,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting, incomplete_runs, recompiled, run_picker, step_picker
+from dashboard.widgets import incomplete_runs, recompiled, run_picker, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View

@@ -5,8 +5,9 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import menu
 from dashboard.widgets.advice_kinds import KINDS, title
 from dashboard.widgets.view import View
 

@@ -7,16 +7,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.advice import cards
-from dashboard.widgets import (
-    advice_kinds,
-    colours,
-    formatting,
-    incomplete_runs,
-    median_step,
-    menu,
-    metrics,
-    tables,
-)
+from dashboard.drawing import colours, formatting, tables
+from dashboard.widgets import advice_kinds, incomplete_runs, median_step, menu, metrics
 from dashboard.widgets.view import View
 
 EXPLAINED = (

@@ -6,17 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import (
-    colours,
-    formatting,
-    menu,
-    run_picker,
-    tables,
-    timeline,
-    timeline_chart,
-    zoom,
-)
+from dashboard.widgets import menu, run_picker, timeline, timeline_chart, zoom
 from dashboard.widgets.view import View
 
 MOST = 200

@@ -6,18 +6,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.bubbles import gaps
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import Query
-from dashboard.widgets import (
-    colours,
-    formatting,
-    incomplete_runs,
-    menu,
-    metrics,
-    run_picker,
-    split,
-    tables,
-    timeline,
-)
+from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, split, timeline
 from dashboard.widgets.view import View
 
 HOST_IDLE = "No operator and no compiled code ran."

@@ -6,8 +6,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import medians
 from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.drawing import colours, formatting
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, median_step
+from dashboard.widgets import median_step
 from dashboard.widgets.metrics import HELP
 
 MOST_WARNINGS = 4

@@ -7,11 +7,11 @@ import ingest
 from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, menu, tables
+from dashboard.widgets import menu
 
 MOST = 500
-PHASES = 12
 COLUMNS = (
     "run_id, compile_id, compiled_frame, is_recompile, is_in_measured_step, dur_ns, reason, cache, "
     "graph_ops, guards, graph_breaks, restarts, fail_type, fail_reason, evidence, rank, start_ns, "
@@ -124,7 +124,7 @@ def _phases(pair: Pair) -> None:
         {"run_id": list(pair.runs.values())},
         group_by="phase",
         order_by="greatest(base_ns, other_ns) DESC, phase",
-        limit=PHASES,
+        limit=MOST,
     )
     frame = data.rows(query)
     if frame.empty:

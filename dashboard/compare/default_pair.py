@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Value, select
-from dashboard.widgets import formatting
 
 
 class DefaultPair(NamedTuple):

@@ -6,8 +6,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import op_rows
 from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.drawing import formatting, tables
 from dashboard.query import select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import menu
 
 MOST = 500
 EVIDENCE = {

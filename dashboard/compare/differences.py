@@ -6,8 +6,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, Value, select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import menu
 
 COLUMNS = "topic, setting, base, other"
 

@@ -6,8 +6,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, menu, tables
+from dashboard.widgets import menu
 
 MOST_ROWS = 200
 

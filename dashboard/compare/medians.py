@@ -8,8 +8,8 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, tables
 
 TOO_FEW = "too few runs to tell"
 NEARLY = 1e-9  # of the wall time: less is rounding

@@ -7,7 +7,8 @@ import streamlit as st
 from dashboard.compare import op_rows
 from dashboard.compare.op_rows import Filter, Overview
 from dashboard.compare.pair import Pair
-from dashboard.widgets import colours, formatting, menu, tables
+from dashboard.drawing import colours, formatting, tables
+from dashboard.widgets import menu
 
 KEY = "module"
 

@@ -8,7 +8,8 @@ import streamlit as st
 from dashboard.compare import detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.pair import Pair
-from dashboard.widgets import colours, formatting, menu, run_picker, tables
+from dashboard.drawing import colours, formatting, tables
+from dashboard.widgets import menu, run_picker
 
 MOST_ROWS = 500
 HELP = (

@@ -5,7 +5,8 @@ import streamlit as st
 
 from dashboard.compare import medians, sections
 from dashboard.compare.pair import BASE, OTHER, Pair
-from dashboard.widgets import colours, formatting, menu, tables
+from dashboard.drawing import colours, formatting, tables
+from dashboard.widgets import menu
 
 WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
 SIDES = {"base": "from", "other": "to"}

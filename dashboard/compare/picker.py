@@ -8,8 +8,8 @@ import ingest
 from dashboard import data
 from dashboard.compare import default_pair, run_groups, steps
 from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting
 from dashboard.widgets.view import View
 
 RANK = "rank"

@@ -4,8 +4,8 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Query
-from dashboard.widgets import formatting
 
 MOST_NAMED = 3
 

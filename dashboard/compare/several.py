@@ -9,8 +9,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.compare.pair import OTHER, Pair
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import menu
 
 KEY = "several_runs"
 FEWEST = 3

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.compare.pair import Pair
+from dashboard.drawing import formatting
 from dashboard.query import Query, Scalar, call, select
-from dashboard.widgets import formatting
 
 MOST_CHOICES = 200
 BINS = 240

@@ -7,7 +7,8 @@ from dashboard import data
 from dashboard.compare import detail, sections
 from dashboard.compare.pair import BASE, Pair
 from dashboard.compare.steps import MOST_WORK_ITEMS, Step, compared
-from dashboard.widgets import formatting, menu, timeline, timeline_chart, zoom
+from dashboard.drawing import formatting
+from dashboard.widgets import menu, timeline, timeline_chart, zoom
 
 COLUMNS = "lane, class AS part, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
 DETAILS = {"name": "name", "op": "operator", "module": "module"}

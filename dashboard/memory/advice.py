@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, menu
+from dashboard.widgets import menu
 
 TITLES = {
     "fragmentation": "free between allocations",

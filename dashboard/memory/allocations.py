@@ -8,12 +8,12 @@ import pandas as pd
 
 import ingest
 from dashboard import data
+from dashboard.drawing import colours, formatting
 from dashboard.memory import stack_frames
 from dashboard.memory.chart import Bands
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.query import Query, Value, select
-from dashboard.widgets import colours, formatting
 
 LEVEL = "allocation"  # beside the levels of `memory_owners`
 MOST = 64

@@ -8,12 +8,12 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from dashboard.drawing import charts, colours, formatting
 from dashboard.memory import curve_marks, single_bands
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.memory.stretch import Stretch
-from dashboard.widgets import charts, colours, formatting
 
 BRUSH = "stretch"
 MOMENT = "moment"

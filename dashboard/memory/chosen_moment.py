@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, step_picker
+from dashboard.widgets import step_picker
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"

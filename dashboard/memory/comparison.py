@@ -7,10 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.memory import device_memory
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import charts, colours, formatting, menu, tables
+from dashboard.widgets import menu
 
 MOST_RUNS = len(colours.RUNS)
 BINS = 240

@@ -7,12 +7,13 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import colours, formatting
 from dashboard.memory import allocations, chart, chosen_moment
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, menu, zoom
+from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
 
 BINS = 240

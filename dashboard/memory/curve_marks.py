@@ -6,10 +6,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from dashboard.drawing import colours, formatting, lanes
 from dashboard.memory.chosen_moment import Moment, name
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
-from dashboard.widgets import colours, formatting, lanes
 
 SIDE_PIXELS = 150  # for names at the left of the charts, so that these are aligned
 SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}

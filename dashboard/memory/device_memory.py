@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Query, Scalar, select
-from dashboard.widgets import formatting, run_picker
+from dashboard.widgets import run_picker
 
 COLUMNS = (
     "run_id, source_id, rank, device_type, device, device_label(device_type, device) AS label, "

@@ -5,10 +5,11 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.memory import chosen_moment, stack_frames
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import formatting, menu
+from dashboard.widgets import menu
 
 MOST_ERRORS = 5
 TOP = 5

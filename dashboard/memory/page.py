@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dashboard.drawing import formatting
 from dashboard.memory import (
     advice,
     allocations,
@@ -16,7 +17,6 @@ from dashboard.memory import (
     state,
 )
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.widgets import formatting
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 

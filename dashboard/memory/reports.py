@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import tables
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import menu, tables
+from dashboard.widgets import menu
 
 MOST_ROWS = 1_000
 FRAGMENTS = (

@@ -4,11 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import charts, colours, formatting, lanes
 from dashboard.memory import chosen_moment, curve_marks
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import charts, colours, formatting, lanes, menu
+from dashboard.widgets import menu
 
 MOST_SEGMENTS = 600
 MOST_PIECES = 1_200

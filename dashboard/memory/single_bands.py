@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from dashboard.widgets import charts, colours
+from dashboard.drawing import charts, colours
 
 POINTED = "pointed_allocation"
 SEAM = 0.6  # pixels by which cells overlap, so that no line shows between them

@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import select
-from dashboard.widgets import formatting, menu, tables
+from dashboard.widgets import menu
 
 UNKNOWN = {"", "??"}
 OWN = "your own"

@@ -7,11 +7,12 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.memory import allocations, chosen_moment, curve, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import formatting, menu, run_picker, tables
+from dashboard.widgets import menu, run_picker
 
 MOST_OWNERS = 1_000
 MOST_ALLOCATIONS = 200

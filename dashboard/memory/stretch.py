@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from dashboard.widgets import charts, formatting, zoom
+from dashboard.drawing import charts, formatting
+from dashboard.widgets import zoom
 
 
 @dataclass(frozen=True)

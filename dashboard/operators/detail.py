@@ -3,8 +3,9 @@
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, Scalar, select
-from dashboard.widgets import formatting, menu, split, tables
+from dashboard.widgets import menu, split
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 

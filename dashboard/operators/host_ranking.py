@@ -8,9 +8,10 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import charts, colours, tables
 from dashboard.operators import detail
 from dashboard.query import Query, Value, select
-from dashboard.widgets import charts, colours, menu, metrics, run_picker, step_parts, tables
+from dashboard.widgets import menu, metrics, run_picker, step_parts
 from dashboard.widgets.view import View
 
 MOST_ROWS = 2_000

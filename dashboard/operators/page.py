@@ -6,17 +6,10 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.operators import detail, host_ranking, side_by_side
 from dashboard.query import Query, select
-from dashboard.widgets import (
-    formatting,
-    incomplete_runs,
-    menu,
-    metrics,
-    run_picker,
-    step_parts,
-    tables,
-)
+from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, step_parts
 from dashboard.widgets.view import View
 
 LEVELS = {

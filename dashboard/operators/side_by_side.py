@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import charts, colours, compare_link, formatting, menu, run_picker, tables
+from dashboard.widgets import compare_link, menu, run_picker
 
 MOST_RUNS = len(colours.RUNS)
 MOST_ROWS = 2_000

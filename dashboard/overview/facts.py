@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting
 
 # Keys of run.json, and how their values are written.
 CONFIGURATION = {

@@ -3,15 +3,10 @@
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.overview import facts, top
 from dashboard.query import select
-from dashboard.widgets import (
-    formatting,
-    incomplete_runs,
-    metrics,
-    step_parts,
-    step_picker,
-)
+from dashboard.widgets import incomplete_runs, metrics, step_parts, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import advice_kinds, formatting, menu, tables
+from dashboard.widgets import advice_kinds, menu
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import formatting, tables
+from dashboard.drawing import formatting, tables
 
 VIEW = "run_list"
 LABELS = {

@@ -8,9 +8,9 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.network import is_local
 from dashboard.query import select
-from dashboard.widgets import formatting
 
 MODES = ("eager", "compiled")
 DIFFERENT = "Different in these runs: not changed"

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from dashboard import data
+from dashboard.drawing import tables
 from dashboard.query import select
-from dashboard.widgets import menu, tables
+from dashboard.widgets import menu
 
 OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them, in words
     "phase M": "metadata",

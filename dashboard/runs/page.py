@@ -5,16 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
 from dashboard.runs import columns, editing, files, links, table
-from dashboard.widgets import (
-    formatting,
-    incomplete_runs,
-    menu,
-    metrics,
-    recompiled,
-    run_picker,
-)
+from dashboard.widgets import incomplete_runs, menu, metrics, recompiled, run_picker
 from dashboard.widgets.view import View
 
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts the others."

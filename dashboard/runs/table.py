@@ -8,9 +8,10 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import Query, Value, select
 from dashboard.runs import columns
-from dashboard.widgets import formatting, run_picker, tables
+from dashboard.widgets import run_picker
 
 KEY = "runs_table"
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"

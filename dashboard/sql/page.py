@@ -8,8 +8,8 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.sql import results, schema
-from dashboard.widgets import formatting
 from dashboard.widgets.view import View
 
 EXAMPLES = {

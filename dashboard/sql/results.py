@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard.widgets import formatting, menu, tables
+from dashboard.drawing import formatting, tables
+from dashboard.widgets import menu
 
 SHOWN_ROWS = 1_000
 SHOWN_COLUMNS = 200

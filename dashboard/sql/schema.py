@@ -6,8 +6,8 @@ from typing import Any
 
 import ingest
 from dashboard import data
+from dashboard.drawing import component
 from dashboard.query import select
-from dashboard.widgets import component
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.widgets import charts
+from dashboard.drawing import charts
 
 SIDE = 64  # pixels left of each chart, for the labels of values: it aligns the charts
 # How the axis of time writes a moment, by how long the axis is at least.

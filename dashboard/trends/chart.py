@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.drawing import charts, colours, formatting
 from dashboard.trends import axes
 from dashboard.trends.axes import Channel, Look
-from dashboard.widgets import charts, colours, formatting
 
 PICK = "run"
 FEW = 60  # points that are drawn large

@@ -4,10 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
 from dashboard.trends.chart import label, written
-from dashboard.widgets import formatting, median_step, menu, run_picker, tables
+from dashboard.widgets import median_step, menu, run_picker
 from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]

@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import charts, formatting
 from dashboard.query import Value, select
 from dashboard.trends import chart
-from dashboard.widgets import charts, compare_link, formatting, median_step
+from dashboard.widgets import compare_link, median_step
 
 PAGES = ("runs", "overview", "operators", "bubbles", "memory", "advice")
 

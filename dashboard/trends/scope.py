@@ -8,8 +8,8 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Value, select
-from dashboard.widgets import formatting
 from dashboard.widgets.view import View
 
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}

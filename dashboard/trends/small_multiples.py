@@ -6,10 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from dashboard.drawing import formatting
 from dashboard.trends import axes, chart
 from dashboard.trends.axes import Look
 from dashboard.trends.chart import label
-from dashboard.widgets import formatting
 
 RUN_NUMBER, TIME = "run number", "time"
 MOST_SERIES = 8

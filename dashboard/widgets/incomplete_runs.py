@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting
 
 MOST_NAMED = 3
 

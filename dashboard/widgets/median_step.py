@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Value, select
-from dashboard.widgets import formatting
 
 FOUND = {
     "ProfilerStep": " of the profiler",

@@ -6,8 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting, median_step
+from dashboard.widgets import median_step
 from dashboard.widgets.view import View
 
 FEW_STEPS = 3  # of so few, the middle half is all of them

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import formatting
 
 MOST_NAMED = 3
 LONGEST = 300  # characters of a reason

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Scalar, select
-from dashboard.widgets import formatting, zoom
+from dashboard.widgets import zoom
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")

@@ -7,8 +7,9 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import charts, colours, formatting, menu, tables
+from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
 MOST_DEVICES = 24

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import colours, formatting, menu, tables
+from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
 EXPLAINED = (

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import charts, step_bars
 from dashboard.query import Scalar, select
-from dashboard.widgets import charts, menu, step_bars, zoom
+from dashboard.widgets import menu, zoom
 from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
 
 MEDIAN, ALL = "median", "all"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from dashboard.widgets import charts, colours, formatting, lanes
-from dashboard.widgets.lanes import Mark
+from dashboard.drawing import charts, colours, formatting, lanes
+from dashboard.drawing.lanes import Mark
 from ingest import units
 
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`

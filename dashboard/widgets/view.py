@@ -5,8 +5,8 @@ from typing import Any
 
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.drawing import formatting
 from dashboard.query import Scalar
-from dashboard.widgets import formatting
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 
 
 @dataclass(frozen=True)

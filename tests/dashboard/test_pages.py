@@ -3,7 +3,7 @@
 import pytest
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 from dashboard.widgets.advice_kinds import KINDS
 from tests.dashboard.browser import open_menu, query_of, wait_for_query
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ingest
-from dashboard.widgets import colours, formatting
+from dashboard.drawing import colours, formatting
 from tests.builders import diff_traces
 from tests.builders.diff_traces import Call, trace
 from tests.builders.events import host

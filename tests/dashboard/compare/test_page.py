@@ -1,5 +1,6 @@
 """Page Compare's logic, without a browser."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import ingest
 from dashboard.compare import answer, op_rows
 from dashboard.compare.op_rows import Filter
 from dashboard.compare.pair import Pair
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
+from tests.builders.compile_logs import event as log_event
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
 from tests.samples import COMPILED, EAGER
@@ -378,3 +380,33 @@ def test_phases_add_up_to_the_compilations(compared_store: Path) -> None:
         )
         assert phases
         assert phases == rows.fetchall()
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_phases_of_all_ranks_are_summed_on_their_side(
+    app: Any, store: ingest.Store, tmp_path: Path, swapped: bool
+) -> None:
+    """Two ranks with 100 and 300 µs of dynamo, beside one with 50, 20 of them a phase inside."""
+
+    def run(name: str, *phases_us: dict[str, float]) -> str:
+        directory = tmp_path / name
+        directory.mkdir()
+        for rank, phases in enumerate(phases_us):
+            log = "".join(
+                log_event("0/0", "B", phase, 1e15) + log_event("0/0", "E", phase, 1e15 + us)
+                for phase, us in phases.items()
+            )
+            (directory / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_text(log)
+            trace = {"traceEvents": [event("cpu_op", 0)], "distributedInfo": {"rank": rank}}
+            (directory / f"rank{rank}.trace.json").write_text(json.dumps(trace))
+        return store.add(directory).run_id
+
+    two = run("two", {"dynamo": 100}, {"dynamo": 300})
+    one = run("one", {"dynamo": 50, "inductor": 20})
+    base, other = (one, two) if swapped else (two, one)
+    shown = table_with(app(store.path, "compare", base=base, other=other), "phase")
+    rows = {row.phase: (row.base_ns, row.other_ns, row.change_ns) for row in shown.itertuples()}
+    dynamo, inductor = (400_000, 30_000, -370_000), (0, 20_000, 20_000)
+    if swapped:
+        dynamo, inductor = (30_000, 400_000, 370_000), (20_000, 0, -20_000)
+    assert rows == {"dynamo": dynamo, "inductor": inductor}

@@ -5,8 +5,8 @@ import re
 import pytest
 
 import ingest
+from dashboard.drawing import formatting
 from dashboard.memory.segments import packed
-from dashboard.widgets import formatting
 from tests.builders.leaking import MIB, leaking
 from tests.dashboard.elements import data_of, lanes, table_with, tables
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 from tests.dashboard.browser import (
     cell,
     open_menu,

@@ -3,7 +3,7 @@
 import pytest
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 from tests.builders.events import op
 from tests.dashboard.elements import add_whole, charts, step_heights, table_with, tables, texts
 from tests.samples import TWO_RANKS

@@ -3,7 +3,8 @@
 import pytest
 
 import ingest
-from dashboard.widgets import formatting, step_picker
+from dashboard.drawing import formatting
+from dashboard.widgets import step_picker
 from tests.dashboard.elements import add_whole, event, step_heights, table_with, tables, texts
 from tests.samples import TWO_RANKS
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
-from dashboard.widgets import formatting
+from dashboard.drawing import formatting
 from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import boxes_at_rest, query_of, wait_for_query

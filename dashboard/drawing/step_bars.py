@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import charts, colours, component, formatting
+from dashboard.drawing import charts, colours, component, formatting
 
 HERE = Path(__file__).parent
 TALL, LOW = 120, 44  # pixels

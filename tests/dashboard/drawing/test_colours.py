@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ingest
-from dashboard.widgets import colours
+from dashboard.drawing import colours
 
 PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 PAGES = {"light": False, "dark": True}

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.widgets import component, formatting
+from dashboard.drawing import component, formatting
 
 COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),

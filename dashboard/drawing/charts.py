@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import colours, formatting
+from dashboard.drawing import colours, formatting
 from ingest import units
 
 AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars

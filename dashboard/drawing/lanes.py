@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import component, formatting
+from dashboard.drawing import component, formatting
 
 HERE = Path(__file__).parent
 NAME_WIDTH = 160  # characters of a name on hover

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dashboard.drawing import colours, formatting
 from dashboard.query import call, select
-from dashboard.widgets import colours, formatting
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What charts and tables look like: drawing knows nothing of runs, pages and the address."""

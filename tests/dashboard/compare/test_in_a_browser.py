@@ -1,5 +1,6 @@
 """What a person sees and does on page Compare, in Chromium."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
@@ -11,6 +12,7 @@ from tests.dashboard.browser import (
     cell,
     drag,
     query_of,
+    table,
     tick,
     wait_for_query,
     wait_until_drawn,
@@ -19,6 +21,7 @@ from tests.dashboard.browser import (
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.samples import COMPILED, EAGER
 
+FAINT = 51  # of 255: how opaque the other boxes are
 MODULES, ROWS = 1, 2  # the tables in their order; the first is of all metrics
 
 
@@ -40,17 +43,54 @@ def tick_below(tab: Page, number: int) -> None:
     tick(tab, 0, number)
 
 
+def test_a_change_has_a_bar_to_the_left_if_it_saves_time(tab: Page, address_of) -> None:
+    tab.goto(address_of(EAGER, COMPILED))
+    bars = table(tab, ROWS).locator("td.bar", has_text=re.compile(r"^[-+]"))
+    expect(bars.first).to_be_attached()
+    wait_until_sent(tab)
+    zeros: dict[str, list[float]] = {"+": [], "-": []}  # where bars of each sign meet, px
+    for bar in bars.all():
+        drawn = bar.locator("i").bounding_box()
+        assert drawn
+        sign = bar.inner_text()[0]
+        zeros[sign].append(drawn["x"] + (drawn["width"] if sign == "-" else 0))
+    assert zeros["+"]
+    assert zeros["-"]
+    ends = [*zeros["+"], *zeros["-"]]
+    assert max(ends) - min(ends) < 1
+
+
+def alphas(tab: Page) -> set[int]:
+    """How opaque the boxes of the first timeline are: 255, as a rule."""
+    return set(
+        tab.locator(".lanes canvas").first.evaluate(
+            """canvas => {
+                const { data } = canvas.getContext("2d")
+                    .getImageData(0, 0, canvas.width, canvas.height);
+                const counts = {};
+                for (let at = 3; at < data.length; at += 4) counts[data[at]] = 1;
+                return Object.keys(counts).map(Number);
+            }"""
+        )
+    )
+
+
 def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) -> None:
     tab.goto(address_of(EAGER, COMPILED))
     expect(tab.get_by_text("times as fast")).to_be_visible()
     expect(tab.locator(".lanes canvas")).to_have_count(2)
     expect(cell(tab, "provenance", ROWS).first).to_be_attached()
 
+    wait_until_sent(tab)
+    assert FAINT not in alphas(tab)
+
     tick_below(tab, ROWS)
     wait_for_query(tab, "row")
     expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
     expect(cell(tab, "aten::cat", ROWS + 1).first).to_be_attached()
     expect(tab.get_by_text("What belongs to the row ticked above stands out")).to_be_visible()
+    wait_until_sent(tab)
+    assert {0, FAINT, 255} <= alphas(tab)
     tab.goto(tab.url)
     expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
     expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # all is drawn

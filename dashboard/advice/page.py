@@ -113,7 +113,7 @@ def _unknown_ends(measured: Any) -> None:
         f"**{formatting.duration(ns)}** of {measured.steps_name} pass {place}"
         for ns, place in (
             (measured.lead_ns, "before the first activity"),
-            (measured.tail_ns, "after the last"),
+            (measured.tail_ns, "after the last activity"),
         )
         if measured.wall_ns and ns >= 0.01 * measured.wall_ns
     ]

@@ -16,4 +16,5 @@ TITLES = {
 
 def links() -> None:
     """The line."""
-    st.caption(" · ".join(f"[{title}](#{anchor})" for anchor, title in TITLES.items()))
+    links = (f"[{title}](#{anchor})" for anchor, title in TITLES.items())
+    st.markdown(f":small[{' · '.join(links)}]")

@@ -99,7 +99,7 @@ def _nothing(picked: Sequence[str]) -> None:
         "Record the history of the CUDA allocator beside the trace: the activity `MEM`, which "
         "`capture flux`, `capture sd3` and `capture diffusers` take too."
     )
-    st.code(CAPTURE, language="bash")
+    st.code(CAPTURE, language="bash", wrap_lines=True)
     st.markdown(
         "In your own code: `torch.profiler.profile(profile_memory=True, with_stack=True)`, which "
         "works on a CPU too, or a snapshot, which knows each allocation's stack and the segments:"
@@ -109,4 +109,5 @@ def _nothing(picked: Sequence[str]) -> None:
         "...  # the code in question\n"
         'torch.cuda.memory._dump_snapshot("run_dir/memory.pickle")',
         language="python",
+        wrap_lines=True,
     )

@@ -135,7 +135,7 @@ def _no_leaks(device: MemoryDevice) -> str:
     if not device.has_history or not device.allocations:
         return ""
     if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:
-        return "Leaks are what each step leaves behind: no two steps are known."
+        return "Leaks are what each step leaves behind: the recording marks no two steps."
     return "No leak is seen: nothing that was allocated after the first step was left at the end."
 
 

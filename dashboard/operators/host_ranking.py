@@ -50,6 +50,7 @@ def show(runs: Sequence[str], view: View) -> None:
             select="single-row",
             selected=asked[:1],
         )
+        st.caption("Tick a row to see its shapes and calls.")
         st.caption("Shares are of the operators' own time on the host.")
     name, process = keys[ticked[0]] if ticked else (None, None)
     run_picker.remember("name", name)
@@ -60,7 +61,6 @@ def show(runs: Sequence[str], view: View) -> None:
             detail.show_host(str(row["run_id"]), int(row["rank"]), str(row["name"]), steps)
         elif view.run:
             step_parts.show(view)
-            st.caption("Tick a row to see its shapes and calls here.")
         else:
             _grouped(frame, runs)
 

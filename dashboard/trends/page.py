@@ -67,8 +67,8 @@ def _unsteady(frame: pd.DataFrame) -> None:
     runs = list(dict.fromkeys(frame["run_id"]))
     if found := len(median_step.unsteady(runs)):
         st.caption(
-            f"A point is a run's median step. Of {found:,} of the {len(runs):,} runs it may not be "
-            "typical: their steps vary by more than 10%, or are fewer than three."
+            f"A point is a run's median step. It may not be typical in {found:,} of {len(runs):,} "
+            "runs: their steps vary by more than 10%, or are fewer than three."
         )
 
 

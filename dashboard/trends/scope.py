@@ -76,8 +76,8 @@ def explain(scope: Scope, series: set[str]) -> None:
         st.caption(f"{ran}: each is a series of its own, and no change is looked for between them.")
     if len(runs) > 1 and runs["series"].is_unique:
         st.info(
-            "Each run is a series of its own. Runs of one model follow each other here: name it, "
-            "with `ingest add --model`, or in `run.json`.",
+            "Each run is a series of its own. Runs of one model, mode and device follow each other "
+            "here: name the model with `ingest add --model`, or in `run.json`.",
             icon=":material/timeline:",
         )
 

@@ -32,9 +32,11 @@ def edit(
     store: StoreOption = None,
 ) -> None:
     """Change the labels of runs. An empty text takes a model or a note away."""
-    opened = open_store(store)
     tags = {**tags_of(tag or []), **dict.fromkeys(untag or [])}
     changes = AddOptions(name, model, mode and mode.value, tags, note=note)
+    if changes == AddOptions():
+        raise typer.BadParameter("no change: give a name, model, mode, note or tag")
+    opened = open_store(store)
     for run_id in dict.fromkeys(opened.find(run) for run in runs):
         edit_labels(opened, run_id, changes)
         results().print(f"changed {run_id}", markup=False)

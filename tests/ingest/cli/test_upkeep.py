@@ -58,6 +58,7 @@ def test_an_empty_label_is_none_even_where_the_runs_files_have_one(
     upkeep.rebuild(traces.store, run_id)
     assert ingest.connect(traces.store.path).execute(query).fetchall() == [(None, None, None)]
     assert "cannot be empty" in command("edit", run_id, "--name", "").err
+    assert command("edit", run_id).code == 2
 
 
 def test_edits_at_the_same_time_are_all_kept(traces: Traces) -> None:

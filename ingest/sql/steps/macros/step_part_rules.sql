@@ -35,8 +35,8 @@ CREATE MACRO step_part_rules(
         'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'The launch came after the gap began: the host was busy elsewhere.',
-        'remedy': 'Compile the model, record CUDA graphs, or do less in Python between the '
-        || 'operators.',
+        'remedy': 'Compile the model, do less in Python between the operators or, on a GPU, '
+        || 'record CUDA graphs.',
         'applies': is_late
     },
     {

@@ -1,12 +1,11 @@
-"""Depth, parent and self time of spans on a thread, for spans that cross as well as nest.
+"""Where spans are in the call tree of their thread, for spans that cross as well as nest.
 
 This is the one step that SQL does not do: a stack is a scan in order, and joining the spans with
 themselves instead took six times as long. The scan goes by batches, with the open spans carried
 from one to the next, so that a thread of any length takes the memory of one batch.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import duckdb
@@ -17,112 +16,201 @@ import pyarrow as pa
 from ingest.arrow import arrow_of, numpy_of
 
 BATCH_ROWS = 1 << 15  # few enough for the processor's cache
-NESTED = pa.schema(
-    [
-        ("event_id", pa.int64()),
-        ("depth", pa.int32()),
-        ("parent_id", pa.int64()),
-        ("self_ns", pa.int64()),
-    ]
-)
+NAMES = ("name_id", "module_name_id")
+READ = ("source_id", "lane", "event_id", "start_ns", "end_ns", *NAMES)
+PLACES = [
+    pa.field("depth", pa.int32()),
+    pa.field("parent_id", pa.int64()),
+    pa.field("self_ns", pa.int64()),
+    pa.field("path_id", pa.int64()),
+    pa.field("caller_path_id", pa.int64()),
+    pa.field("module_id", pa.int64()),
+    pa.field("inner_ns", pa.int64()),
+    pa.field("repeats", pa.int8()),
+    pa.field("is_recursive", pa.int8()),
+]
+INSIDE = ("inside_ns", "inner_calls", "inner_ns", "inner_repeats")
+PATH_BASE = 0x9E3779B97F4A7C15  # odd, with bits all over
+END = np.iinfo(np.int64).max
 
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+Spans = dict[str, Integers]  # columns of spans of one lane, in order of their starts
+Changes = Mapping[int, tuple[Integers, Integers]]  # of each source: moments, steps from then on
 
 
 def nest(
     connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
 ) -> None:
-    """Fills the table `fills` (event_id, depth, parent_id, self_ns) from the relation `reads`.
+    """Fills the table `fills` from `reads` (lane, event_id, start_ns, end_ns, event_index).
 
-    The latter has (lane, event_id, start_ns, end_ns, event_index). Outermost to innermost is by
-    start, then longest first, then the profiler's own order. Where two spans cross, as a
-    `ProfilerStep` does with the Python frame it opens in, torch ends the earlier one for nesting
-    at the later one's start, and so does this. Spans of no length are nobody's parent. Source of
-    the rules: torch.autograd.profiler_util.
+    Outermost to innermost is by start, then longest first, then the profiler's own order. Where two
+    spans cross, as a `ProfilerStep` does with the Python frame it opens in, torch ends the earlier
+    one for nesting at the later one's start, and so does this. Spans of no length are nobody's
+    parent. Source of the rules: torch.autograd.profiler_util.
+
+    The table has depth, parent_id and self_ns and, where the relation has a `name_id`, which is 0
+    for spans that are no calls, path_id, inner_ns and repeats: a number for the names of the calls
+    from the outermost inwards, the durations of the calls directly inside, and 1 where that is a
+    single call of the same name. `caller_path_id` is the path without the span itself,
+    `is_recursive` 1 where that has the span's own name; `module_id` is to `module_name_id` what
+    `path_id` is to `name_id`.
+    A second relation (source_id, from_ns, step) gives the `step` of each span: that of the last
+    moment before its start. Other columns are the relation's, integers without NULLs.
     """
-    (spans,), (result,) = reads, fills
-    ordered = connection.cursor().sql(
-        f"SELECT lane, start_ns, end_ns, event_id FROM {spans} "
-        "ORDER BY lane, start_ns, end_ns DESC, event_index, event_id"
+    (relation, *changes), (result,) = reads, fills
+    given = connection.sql(f"FROM {relation}").columns
+    wanted = connection.table(result).columns
+    passed = set(wanted) - {field.name for field in PLACES}
+    columns = [name for name in given if name in READ or name in passed]
+    names = [f"0::BIGINT AS {name}" for name in NAMES if name not in given]
+    spans = (
+        connection.cursor()
+        .sql(
+            f"SELECT {', '.join([*columns, *names])} FROM {relation} "
+            "ORDER BY lane, start_ns, end_ns DESC, event_index, event_id"
+        )
+        .to_arrow_reader(BATCH_ROWS)
     )
-    batches = nested(ordered.to_arrow_reader(BATCH_ROWS))
-    connection.register("nested", pa.RecordBatchReader.from_batches(NESTED, batches))
-    connection.execute(f"INSERT INTO {result} FROM nested")
+    steps = [pa.field("step", pa.int64())] if changes else []
+    schema = pa.schema([*spans.schema, *PLACES, *steps])
+    batches = nested(spans, schema, _changes(connection, *changes) if changes else None)
+    connection.register("nested", pa.RecordBatchReader.from_batches(schema, batches))
+    connection.execute(f"INSERT INTO {result} SELECT {', '.join(wanted)} FROM nested")
     connection.unregister("nested")
 
 
-def nested(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The places of spans, as they close, from (lane, start_ns, end_ns, event_id) in order."""
-    lane, still_open = None, Spans.none()
+def _changes(connection: duckdb.DuckDBPyConnection, relation: str) -> Changes:
+    rows = connection.sql(
+        f"SELECT source_id, list(from_ns ORDER BY from_ns), list(step ORDER BY from_ns) "
+        f"FROM {relation} GROUP BY source_id"
+    ).fetchall()
+    return {
+        source: (np.array([-END, *moments]), np.array([-1, *steps]))
+        for source, moments, steps in rows
+    }
+
+
+def nested(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, changes: Changes | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The spans of the batches with `PLACES`, as they close. They come in order."""
+    spans: Spans = {}
+    lane = None
     for batch in batches:
-        lanes, *columns = map(numpy_of, batch.columns)
-        bounds = [0, *np.flatnonzero(lanes[1:] != lanes[:-1]) + 1, len(lanes)]
-        for first, end in pairwise(bounds):
-            if first == end:
-                continue
-            if lanes[first] != lane:
-                yield still_open.close_all()
-                lane, still_open = lanes[first], Spans.none()
-            closed, still_open = still_open.followed_by(*(c[first:end] for c in columns))
+        columns = {name: numpy_of(batch.column(name)) for name in batch.schema.names}
+        columns |= {name: np.zeros(len(batch), np.int64) for name in INSIDE}
+        lanes = columns["lane"]
+        for first, end in pairwise([0, *np.flatnonzero(np.diff(lanes)) + 1, len(lanes)]):
+            following = {name: values[first:end] for name, values in columns.items()}
+            if changes is not None:
+                moments, steps = changes[following["source_id"][0]]
+                last = np.searchsorted(moments, following["start_ns"], "right") - 1
+                following["step"] = steps[last]
+            if spans and lane != lanes[first]:
+                yield _closed(spans, END, schema)[0]
+                spans = {}
+            lane = lanes[first]
+            if spans:
+                following = {
+                    name: np.concatenate([spans[name], values])
+                    for name, values in following.items()
+                }
+            closed, spans = _closed(following, following["start_ns"][-1], schema)
             yield closed
-    yield still_open.close_all()
+    if spans:
+        yield _closed(spans, END, schema)[0]
 
 
-@dataclass
-class Spans:
-    """Spans of one lane in order of their starts, and the time that spans inside them took."""
-
-    start_ns: Integers
-    end_ns: Integers
-    event_id: Integers
-    inside_ns: Integers
-
-    @classmethod
-    def none(cls) -> "Spans":
-        """No span."""
-        return cls(*(np.empty(0, np.int64) for _ in range(4)))
-
-    def followed_by(
-        self, start_ns: Integers, end_ns: Integers, event_id: Integers
-    ) -> tuple[pa.RecordBatch, "Spans"]:
-        """Of these, all open, and the lane's next ones: the closed, and those still open."""
-        spans = Spans(
-            np.concatenate([self.start_ns, start_ns]),
-            np.concatenate([self.end_ns, end_ns]),
-            np.concatenate([self.event_id, event_id]),
-            np.concatenate([self.inside_ns, np.zeros(len(start_ns), np.int64)]),
-        )
-        return spans._close(until_ns=int(start_ns[-1]))
-
-    def close_all(self) -> pa.RecordBatch:
-        """The places of all of these, after which the lane has no more."""
-        return self._close(until_ns=np.iinfo(np.int64).max)[0]
-
-    def _close(self, until_ns: int) -> tuple[pa.RecordBatch, "Spans"]:
-        ends = self.end_ns
-        depth, parent = _places(self.start_ns, ends)
+def _closed(spans: Spans, until_ns: int, schema: pa.Schema) -> tuple[pa.RecordBatch, Spans]:
+    """The spans that end by this moment, with their places, and those that are still open."""
+    start_ns, end_ns = spans["start_ns"], spans["end_ns"]
+    depth, parent = _places(start_ns, end_ns)
+    inside = parent >= 0
+    if np.any(end_ns[parent[inside]] < end_ns[inside]):
+        end_ns = _cut_where_crossed(start_ns, end_ns)
+        depth, parent = _places(start_ns, end_ns)
         inside = parent >= 0
-        if np.any(ends[parent[inside]] < ends[inside]):
-            ends = _cut_where_crossed(self.start_ns, ends)
-            depth, parent = _places(self.start_ns, ends)
-            inside = parent >= 0
-        closed = ends <= until_ns
-        nest_ns = ends - self.start_ns
-        counted = closed & inside
-        self.inside_ns += np.bincount(  # exact: below 2⁵³, as any duration is
-            parent[counted], nest_ns[counted], minlength=len(ends)
-        ).astype(np.int64)
-        batch = pa.record_batch(
-            [
-                arrow_of(self.event_id[closed]),
-                arrow_of(depth[closed].astype(np.int32)),
-                arrow_of(self.event_id[parent[closed]], ~inside[closed]),
-                arrow_of((nest_ns - self.inside_ns)[closed]),
-            ],
-            schema=NESTED,
-        )
-        columns = (self.start_ns, self.end_ns, self.event_id, self.inside_ns)
-        return batch, Spans(*(column[~closed] for column in columns))
+    closed = end_ns <= until_ns
+    nest_ns = end_ns - start_ns
+    spans["inside_ns"] = spans["inside_ns"] + _sums(parent, nest_ns, closed & inside)
+    places = {"depth": depth.astype(np.int32), "self_ns": nest_ns - spans["inside_ns"]}
+    places |= _calls(spans, end_ns, parent, closed)
+    columns = {"parent_id": arrow_of(spans["event_id"][parent[closed]], ~inside[closed])}
+    columns |= {name: arrow_of(values[closed]) for name, values in (spans | places).items()}
+    batch = pa.record_batch([columns[name] for name in schema.names], schema)
+    return batch, {name: values[~closed] for name, values in spans.items()}
+
+
+def _calls(spans: Spans, end_ns: Integers, parent: Integers, closed: Booleans) -> Spans:
+    """What `PLACES` tell of calls, once the closed spans are counted in those around them."""
+    name_id = spans["name_id"]
+    is_call = name_id != 0
+    if not is_call.any():
+        none = np.zeros(len(name_id), np.int64)
+        ids = dict.fromkeys(("path_id", "caller_path_id", "module_id"), none)
+        return ids | dict.fromkeys(("repeats", "is_recursive"), none.astype(np.int8))
+    caller = parent
+    while np.any(left_out := (caller >= 0) & ~is_call[caller]):
+        caller = np.where(left_out, parent[caller], caller)
+    counted = closed & is_call & (caller >= 0)
+    same = counted & (name_id[caller] == name_id)
+    ones = np.ones_like(caller)
+    spans["inner_ns"] = spans["inner_ns"] + _sums(
+        caller, spans["end_ns"] - spans["start_ns"], counted
+    )
+    spans["inner_calls"] = spans["inner_calls"] + _sums(caller, ones, counted)
+    spans["inner_repeats"] = spans["inner_repeats"] + _sums(caller, ones, same)
+    repeats = (spans["inner_calls"] == 1) & (spans["inner_repeats"] == 1)
+    caller_path_id, path_id = _paths(spans["start_ns"], end_ns, name_id)
+    return {
+        "path_id": path_id,
+        "caller_path_id": caller_path_id,
+        "module_id": _paths(spans["start_ns"], end_ns, spans["module_name_id"])[1],
+        "repeats": repeats.astype(np.int8),
+        "is_recursive": _recursive(spans["start_ns"], end_ns, name_id).astype(np.int8),
+    }
+
+
+def _sums(groups: Integers, values: Integers, counted: Booleans) -> Integers:
+    """The sums of the counted values by their group; exact below 2⁵³, as any duration is."""
+    sums: Integers = np.bincount(groups[counted], values[counted], len(groups)).astype(np.int64)
+    return sums
+
+
+def _paths(start_ns: Integers, end_ns: Integers, name_id: Integers) -> tuple[Integers, Integers]:
+    """A hash of the names of the calls around each span, and one with its own; for spans that nest.
+
+    It is the sum of all names, each multiplied by a power that tells how deep it is. The sum over
+    the calls that are open is the one over those opened so far less those closed, modulo 2⁶⁴.
+    """
+    opens = (end_ns > start_ns) & (name_id != 0)
+    by_end = np.flatnonzero(opens)[np.argsort(end_ns[opens], kind="stable")]
+    ended = np.searchsorted(end_ns[by_end], start_ns, "right")
+    depth = np.cumsum(opens) - opens - ended
+    powers = np.full(int(depth.max()) + 1, PATH_BASE, np.uint64)
+    powers[0] = 1
+    names = name_id.astype(np.uint64) * np.cumprod(powers)[depth]
+    opened = np.where(opens, names, np.uint64(0))
+    closed = np.concatenate([np.zeros(1, np.uint64), np.cumsum(opened[by_end])])
+    around = np.cumsum(opened) - opened - closed[ended]
+    return around.astype(np.int64) & END, (around + names).astype(np.int64) & END  # no signs
+
+
+def _recursive(start_ns: Integers, end_ns: Integers, name_id: Integers) -> Booleans:
+    """Whether a call is inside another one of its name, for spans that nest."""
+    order = np.argsort(name_id, kind="stable")
+    name = np.cumsum(np.diff(name_id[order], prepend=name_id[order[0]]) != 0)
+    ends = np.sort(end_ns)
+    latest = name * len(ends) + np.searchsorted(ends, end_ns[order])
+    reached = np.maximum.accumulate(latest)[:-1]
+    before = np.append(
+        False,
+        (reached // len(ends) == name[1:]) & (ends[reached % len(ends)] > start_ns[order[1:]]),
+    )
+    found = np.zeros(len(order), np.bool_)
+    found[order] = before & (name_id[order] != 0)
+    return found
 
 
 def _places(start_ns: Integers, end_ns: Integers) -> tuple[Integers, Integers]:

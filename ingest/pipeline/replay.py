@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ingest import sql
+from ingest.arrow import arrow_of, numpy_of
 
 NONE, ALLOC, FREE, REQUEST, COMPLETION = range(5)  # what an action is to an allocation's life
 READ_ROWS = 1 << 16
@@ -49,7 +50,11 @@ def replay(
             ("replayed_lives", _lives(actions, turns)),
             ("memory_curves", _curves(actions, turns)),
         ):
-            connection.register("replayed", pa.table(columns))
+            arrays = {
+                name: values if isinstance(values, pa.Array) else arrow_of(values)
+                for name, values in columns.items()
+            }
+            connection.register("replayed", pa.table(arrays))
             connection.execute(
                 f"INSERT INTO {table} BY NAME SELECT *, {device_id} AS device_id FROM replayed"
             )
@@ -58,15 +63,14 @@ def replay(
 
 def _in_order(batches: pa.RecordBatchReader, count: int) -> Columns:
     """The columns of so many actions, put in order by their ordinals."""
-    columns = {
-        field.name: np.empty(count, field.type.to_pandas_dtype()) for field in batches.schema
-    }
+    columns: Columns = {}
     read = 0
     for batch in batches:
         read += len(batch)
-        ordinal = batch["ordinal"].to_numpy()
-        for name, values in columns.items():
-            values[ordinal] = batch[name].to_numpy(zero_copy_only=False)
+        ordinal = numpy_of(batch["ordinal"])
+        for name in batch.schema.names:
+            values = numpy_of(batch[name])
+            columns.setdefault(name, np.empty(count, values.dtype))[ordinal] = values
     if read != count:
         raise AssertionError(f"{read:,} of {count:,} actions")
     return columns
@@ -157,14 +161,14 @@ def _lives(actions: Columns, turns: Turns) -> dict[str, Any]:
 
     def at(column: str, ordinals: Indices) -> pa.Array:
         values = actions[column][np.maximum(ordinals, 0)]
-        return pa.array(values, mask=(ordinals < 0) | (values == MISSING))
+        return arrow_of(values, (ordinals < 0) | (values == MISSING))
 
     return {
         "address": actions["address"][known],
         "bytes": actions["bytes"][known],
-        "alloc_ordinal": pa.array(allocated, mask=allocated == UNKNOWN),
-        "free_requested_ordinal": pa.array(requested, mask=requested == UNKNOWN),
-        "free_ordinal": pa.array(freed, mask=freed == UNKNOWN),
+        "alloc_ordinal": arrow_of(allocated, allocated == UNKNOWN),
+        "free_requested_ordinal": arrow_of(requested, requested == UNKNOWN),
+        "free_ordinal": arrow_of(freed, freed == UNKNOWN),
         "action_id": actions["action_id"][known],
         "alloc_ns": at("time_ns", allocated),
         "free_requested_ns": at("time_ns", requested),
@@ -201,7 +205,7 @@ def _curves(actions: Columns, turns: Turns) -> dict[str, Any]:
             allocated = actions["allocated_bytes"] - actions["allocated_bytes"][0] + allocated[0]
             is_missing = actions["reserved_bytes"] == MISSING
             first = actions["reserved_bytes"][np.argmin(is_missing)]
-            reserved = pa.array(actions["reserved_bytes"] - first, mask=is_missing)
+            reserved = arrow_of(actions["reserved_bytes"] - first, is_missing)
     return {
         "action_id": actions["action_id"],
         "ordinal": np.arange(len(actions["role"])),

@@ -23,6 +23,11 @@ TOPICS = (
     Topic("ranking", "Rankings", "Device time by operator and by kernel."),
     Topic("device", "Devices", "What ran on each device, when it idled, and why."),
     Topic("host", "Host", "Operators on the host, and what they took there."),
+    Topic(
+        "calls",
+        "Calls",
+        "What the host called, from Python frames down, and the tables of torch.profiler.",
+    ),
     Topic("events", "Recorded events", "All events of the traces, as recorded."),
     Topic("memory", "Memory", "What was allocated, what held memory at any moment, and for whom."),
     Topic("compilation", "Compilation", "What torch.compile compiled, why, and into what kernels."),

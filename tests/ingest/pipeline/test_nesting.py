@@ -12,6 +12,9 @@ from ingest.pipeline import nesting
 from tests.builders.events import host, kernel
 
 Span = tuple[int, int, int]  # start, length, lane
+SPANS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)), min_size=1, max_size=25
+)
 
 
 def stack_rule(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
@@ -42,44 +45,43 @@ def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
             "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
             [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
         )
-        connection.execute(sql.files()["host_nest"].statement)
-        nesting.nest(connection, ("spans",), ("host_nest",))
-        rows = connection.sql("SELECT event_id, depth, parent_id FROM host_nest").fetchall()
+        connection.execute(sql.files()["op_nest"].statement)
+        nesting.nest(connection, ("spans",), ("op_nest",))
+        rows = connection.sql("SELECT event_id, depth, parent_id FROM op_nest").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)),
-        min_size=1,
-        max_size=25,
-    )
-)
+@given(SPANS)
 @settings(max_examples=150, deadline=None)
 def test_any_spans_nest_as_torch_nests_them(spans: list[Span]) -> None:
     assert nested(spans) == stack_rule(spans)
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 2)),
-        min_size=1,
-        max_size=25,
-    ),
-    st.integers(1, 7),
-)
-@settings(max_examples=300, deadline=None)
-def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> None:
-    numbered = [(lane, start, start + length, n) for n, (start, length, lane) in enumerate(spans)]
+def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[int, dict[str, Any]]:
+    """What is known of each span by number, from batches of so many."""
+    numbered = [
+        (lane, start, start + length, n, names[n], 0)
+        for n, (start, length, lane) in enumerate(spans)
+    ]
     numbered.sort(key=lambda row: (row[0], row[1], -row[2], row[3]))
     columns = zip(
-        ("lane", "start_ns", "end_ns", "event_id"), zip(*numbered, strict=True), strict=True
+        ("lane", "start_ns", "end_ns", "event_id", *nesting.NAMES),
+        zip(*numbered, strict=True),
+        strict=True,
     )
     [whole] = pa.table(dict(columns)).combine_chunks().to_batches()
     batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
-    places = {
-        row["event_id"]: row for batch in nesting.nested(iter(batches)) for row in batch.to_pylist()
+    return {
+        row["event_id"]: row
+        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.PLACES]))
+        for row in batch.to_pylist()
     }
+
+
+@given(SPANS, st.integers(1, 7))
+@settings(max_examples=300, deadline=None)
+def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> None:
+    places = nested_in_batches(spans, [0] * len(spans), rows)
     expected = stack_rule(spans)
     assert {n: (row["depth"], row["parent_id"]) for n, row in places.items()} == expected
     # What is innermost where: each moment of a lane belongs to one span, or to none.
@@ -93,6 +95,36 @@ def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> 
         }
         assert sum(row["self_ns"] for row in mine) == len(covered)
         assert min(row["self_ns"] for row in mine) >= 0
+
+
+@given(SPANS, st.lists(st.integers(0, 3), min_size=25, max_size=25), st.integers(1, 7))
+@settings(max_examples=300, deadline=None)
+def test_calls_have_the_path_of_their_names(spans: list[Span], names: list[int], rows: int) -> None:
+    """A span without a name is no call: calls inside it are those of the call around it."""
+    parents = {number: parent for number, (_, parent) in stack_rule(spans).items()}
+
+    def caller(number: int) -> int | None:
+        around = parents[number]
+        while around is not None and not names[around]:
+            around = parents[around]
+        return around
+
+    def path(number: int | None) -> tuple[int, ...]:
+        if number is None:
+            return ()
+        return (*path(caller(number)), *([names[number]] if names[number] else []))
+
+    places = nested_in_batches(spans, names, rows)
+    ids = {(path(n), row["path_id"]) for n, row in places.items()}
+    ids |= {(path(caller(n)), row["caller_path_id"]) for n, row in places.items()}
+    assert len(ids) == len({path for path, _ in ids}) == len({path_id for _, path_id in ids})
+    assert all((path_id == 0) == (path == ()) for path, path_id in ids)
+    for number, row in places.items():
+        inside = [n for n in places if names[n] and caller(n) == number]
+        assert row["is_recursive"] == (names[number] in path(number)[:-1])
+        if names[number]:
+            assert row["inner_ns"] == sum(spans[n][1] for n in inside)
+            assert row["repeats"] == ([names[n] for n in inside] == [names[number]])
 
 
 def test_spans_that_cross_are_siblings() -> None:

@@ -1,7 +1,6 @@
 -- The settings of two runs side by side: configuration, versions, environment, recording and tags:
 -- `setting_diff(base, other)`.
 -- One row: a setting that is known of one of the runs.
--- Start here: How was one run set up differently from another?
 --
 -- topic    configuration, version, environment, recording or tag
 -- setting  its name: a subject of `run_conditions`, a key of `run.json`, or the key of a tag

@@ -69,9 +69,7 @@ compiling AS (
     INNER JOIN measured USING (rank)
     WHERE
         phase.category IN ('cpu_op', 'user_annotation')
-        AND phase.name IN (
-            SELECT name FROM (SELECT DISTINCT name FROM complete) WHERE is_compilation(name)
-        )
+        AND phase.name IN (SELECT name FROM call_names WHERE is_compilation(name))
         AND phase.start_ns < measured.end_ns
         AND phase.end_ns > measured.start_ns
 )

@@ -1,3 +1,16 @@
 -- What nests on a thread of the host.
 -- One row: a span.
-SELECT lane, event_id, start_ns, end_ns, event_index FROM complete WHERE side = 'host';
+SELECT
+    complete.source_id,
+    complete.lane,
+    complete.event_id,
+    complete.start_ns,
+    complete.end_ns,
+    complete.dur_ns,
+    complete.event_index,
+    call_names.name_id,
+    if(is_module(complete.name), call_names.name_id, 0) AS module_name_id,
+    call_names.name_number
+FROM complete
+INNER JOIN call_names USING (category, name)
+WHERE complete.side = 'host';

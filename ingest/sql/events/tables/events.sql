@@ -34,10 +34,10 @@ SELECT
     host_nest.depth,
     host_nest.parent_id,
     host_nest.self_ns,
-    event_steps.step,
+    coalesce(nullif(host_nest.step, -1), other_steps.step) AS step,
     complete.correlation,
     complete.external_id,
     complete.args
 FROM complete
 LEFT JOIN host_nest ON complete.event_id = host_nest.event_id
-LEFT JOIN event_steps ON complete.event_id = event_steps.event_id;
+LEFT JOIN other_steps ON complete.event_id = other_steps.event_id;

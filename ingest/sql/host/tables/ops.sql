@@ -24,18 +24,6 @@
 -- module           innermost nn.Module around it, as the Python frames name it
 -- step             innermost step around its start (`steps.step`)
 WITH
-launch_order AS (
-    SELECT
-        launches.lane,
-        launches.launch_ns,
-        sum(sum(kernels.dur_ns)) OVER (
-            PARTITION BY launches.lane ORDER BY launches.launch_ns
-        )::BIGINT AS launched_so_far_ns
-    FROM launches
-    INNER JOIN kernels ON launches.event_id = kernels.event_id
-    GROUP BY launches.lane, launches.launch_ns
-),
-
 innermost AS (
     SELECT op_id AS event_id, sum(dur_ns)::BIGINT AS dur_ns
     FROM kernels
@@ -53,12 +41,11 @@ op_modules AS (
 launched AS (
     SELECT
         op.event_id,
-        coalesce(before_end.launched_so_far_ns, 0)
-        - coalesce(before_start.launched_so_far_ns, 0) AS device_ns
+        coalesce(before_end.device_ns, 0) - coalesce(before_start.device_ns, 0) AS device_ns
     FROM op_spans AS op
-    ASOF LEFT JOIN launch_order AS before_end
+    ASOF LEFT JOIN launched_time AS before_end
         ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns
-    ASOF LEFT JOIN launch_order AS before_start
+    ASOF LEFT JOIN launched_time AS before_start
         ON op.lane = before_start.lane AND op.start_ns > before_start.launch_ns
 ),
 
@@ -96,11 +83,11 @@ SELECT
     op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
     op.a."Sequence number" AS sequence,
     op_modules.module,
-    event_steps.step
+    nullif(host_nest.step, -1) AS step
 FROM op_args AS op
 INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
 LEFT JOIN launched ON op.event_id = launched.event_id
-LEFT JOIN event_steps ON op.event_id = event_steps.event_id;
+LEFT JOIN host_nest ON op.event_id = host_nest.event_id;

@@ -32,7 +32,7 @@ SELECT
     END AS kind,
     top.start_ns,
     top.end_ns - top.start_ns AS dur_ns,
-    event_steps.step,
+    nullif(host_nest.step, -1) AS step,
     op_place.module,
     op_place.host_frame,
     CASE
@@ -44,5 +44,5 @@ SELECT
     json_extract(event.args, '$."Input Dims"')::VARCHAR AS input_dims
 FROM outermost_ops AS top
 INNER JOIN complete AS event ON top.event_id = event.event_id
-LEFT JOIN event_steps ON top.event_id = event_steps.event_id
+LEFT JOIN host_nest ON top.event_id = host_nest.event_id
 LEFT JOIN op_places AS op_place ON top.lane = op_place.lane AND top.start_ns = op_place.start_ns;

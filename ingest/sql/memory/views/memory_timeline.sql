@@ -2,7 +2,6 @@
 -- the moments that `memory_allocations_at`, `memory_by_owner_at`, `memory_layout_at` and
 -- `memory_map` take.
 -- One row: a moment: after an action of the device's allocator, or before the first.
--- Start here: How much memory was in use, and when?
 --
 -- run_id           the run
 -- source_id        the input file

@@ -29,9 +29,9 @@ activities AS (
         activity.start_ns,
         activity.start_ns + activity.dur_ns AS end_ns,
         if(activity.kind = 'operator', 'compute', NULL) AS class,
-        event_steps.step
+        nullif(host_nest.step, -1) AS step
     FROM host_activities AS activity
-    LEFT JOIN event_steps ON activity.event_id = event_steps.event_id
+    LEFT JOIN host_nest ON activity.event_id = host_nest.event_id
 )
 
 SELECT

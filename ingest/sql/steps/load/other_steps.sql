@@ -1,8 +1,7 @@
--- The innermost step around the start of each event. A device activity has the step of its launch.
--- A `gpu_user_annotation` has the step of its annotation on the host; without one, the step around
--- its own start.
+-- The innermost step around the start of events that nest on no thread; `host_nest` has that of the
+-- others. A device activity has the step of its launch. A `gpu_user_annotation` has the step of its
+-- annotation on the host; without one, the step around its own start.
 -- One row: an event inside a step.
--- Materialised: several relations read it.
 WITH
 annotations AS (
     SELECT source_id, external_id, name, min(start_ns) AS start_ns
@@ -23,7 +22,7 @@ asked AS (
             AND event.source_id = annotations.source_id
             AND event.external_id = annotations.external_id
             AND event.name = annotations.name
-    WHERE event.side <> 'device'
+    WHERE event.side = 'annotation'
 )
 
 SELECT asked.event_id, moment.step

@@ -1,0 +1,18 @@
+-- Floating-point operations of calls.
+-- One row: a call of an operator whose operations torch counts, with recorded shapes.
+WITH shaped AS (
+    SELECT
+        event_id,
+        torch_name,
+        try_cast(json_extract(args, '$."Input Dims"') AS BIGINT[][]) AS dims,
+        from_json(json_extract(args, '$."Concrete Inputs"'), '["VARCHAR"]') AS concrete
+    FROM call_spans
+    WHERE torch_name IN (
+        'aten::mul', 'aten::add', 'aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm',
+        'aten::conv2d'
+    )
+)
+
+SELECT event_id, torch_flops(torch_name, dims, concrete) AS flops
+FROM shaped
+WHERE dims IS NOT NULL;

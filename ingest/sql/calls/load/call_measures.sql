@@ -1,0 +1,68 @@
+-- What some calls have: device and idle time, memory and floating-point operations, with and
+-- without those of the calls directly inside.
+-- One row: a call with at least one of them; the others are 0, `flops` null.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
+WITH
+whole AS (
+    SELECT
+        event_id,
+        coalesce(max(device_ns), 0) AS device_ns,
+        coalesce(max(idle_ns), 0) AS idle_ns,
+        coalesce(max(cpu_bytes), 0) AS cpu_bytes,
+        coalesce(max(device_bytes), 0) AS device_bytes,
+        max(flops) AS flops
+    FROM (
+        FROM call_device_time
+        UNION ALL BY NAME
+        FROM call_memory
+        UNION ALL BY NAME
+        FROM call_flops
+    )
+    GROUP BY event_id
+),
+
+left_out AS (
+    SELECT complete.event_id, host_nest.parent_id
+    FROM complete
+    INNER JOIN call_names USING (category, name)
+    INNER JOIN host_nest USING (event_id)
+    WHERE complete.side = 'host' AND call_names.name_id = 0
+),
+
+-- What torch leaves out of its tables is no caller: the call around it is.
+callers AS (
+    SELECT
+        nest.event_id,
+        if(left_out.event_id IS NULL, nest.parent_id, left_out.parent_id) AS caller_id
+    FROM host_nest AS nest
+    LEFT JOIN left_out ON nest.parent_id = left_out.event_id
+),
+
+inside AS (
+    SELECT
+        callers.caller_id AS event_id,
+        sum(whole.device_ns)::BIGINT AS device_ns,
+        sum(whole.idle_ns)::BIGINT AS idle_ns,
+        sum(whole.cpu_bytes)::BIGINT AS cpu_bytes,
+        sum(whole.device_bytes)::BIGINT AS device_bytes,
+        sum(whole.flops)::BIGINT AS flops
+    FROM whole
+    INNER JOIN callers USING (event_id)
+    WHERE callers.caller_id IS NOT NULL
+    GROUP BY callers.caller_id
+)
+
+SELECT
+    event_id,
+    coalesce(whole.device_ns, 0) AS device_ns,
+    coalesce(whole.idle_ns, 0) AS idle_ns,
+    coalesce(whole.cpu_bytes, 0) AS cpu_bytes,
+    coalesce(whole.device_bytes, 0) AS device_bytes,
+    whole.flops,
+    coalesce(inside.device_ns, 0) AS inner_device_ns,
+    coalesce(inside.idle_ns, 0) AS inner_idle_ns,
+    coalesce(inside.cpu_bytes, 0) AS inner_cpu_bytes,
+    coalesce(inside.device_bytes, 0) AS inner_device_bytes,
+    inside.flops AS inner_flops
+FROM whole
+FULL JOIN inside USING (event_id);

@@ -1,0 +1,37 @@
+-- The shapes of the inputs of operators and annotations. A call that is all that its caller of the
+-- same name does has those of its caller, with which torch counts it.
+-- One row: a call of an operator or annotation with recorded shapes.
+-- Materialised: its reader joins it, and DuckDB then knows its size.
+WITH RECURSIVE
+inner_repeats AS (
+    SELECT call.event_id, call.parent_id
+    FROM placed_calls AS call
+    INNER JOIN host_nest AS caller ON call.parent_id = caller.event_id
+    WHERE caller.repeats
+),
+
+outermost AS (
+    SELECT event_id, parent_id AS outermost_id
+    FROM inner_repeats
+    WHERE parent_id NOT IN (SELECT called.event_id FROM inner_repeats AS called)
+    UNION ALL
+    SELECT inner_repeats.event_id, outermost.outermost_id
+    FROM outermost
+    INNER JOIN inner_repeats ON outermost.event_id = inner_repeats.parent_id
+),
+
+recorded AS (
+    SELECT event_id, json_extract(args, '$."Input Dims"')::VARCHAR AS input_dims
+    FROM complete
+    WHERE category IN ('cpu_op', 'user_annotation')
+)
+
+SELECT event_id, input_dims
+FROM recorded
+ANTI JOIN outermost USING (event_id)
+WHERE input_dims IS NOT NULL
+UNION ALL
+SELECT outermost.event_id, recorded.input_dims
+FROM outermost
+INNER JOIN recorded ON outermost.outermost_id = recorded.event_id
+WHERE recorded.input_dims IS NOT NULL;

@@ -1,0 +1,16 @@
+-- The calls that torch has in its tables, with when they began and ended.
+-- One row: a call of an operator, an annotation, a Python frame or a runtime function.
+SELECT
+    complete.source_id,
+    complete.lane,
+    complete.event_id,
+    complete.category,
+    complete.name,
+    call_names.torch_name,
+    complete.start_ns,
+    complete.end_ns,
+    complete.dur_ns,
+    complete.args
+FROM complete
+INNER JOIN call_names USING (category, name)
+WHERE complete.side = 'host' AND call_names.name_id <> 0;

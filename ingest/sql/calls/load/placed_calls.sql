@@ -1,0 +1,19 @@
+-- Where in the call tree each call is, and in which step.
+-- One row: a call that torch has in its tables.
+SELECT
+    nest.event_id,
+    nest.lane,
+    nullif(nest.step, -1) AS step,
+    nest.path_id,
+    nest.caller_path_id,
+    nest.module_id,
+    nest.name_number,
+    nest.parent_id,
+    nest.depth,
+    nest.dur_ns,
+    nest.inner_ns,
+    nest.repeats,
+    nest.is_recursive
+FROM host_nest AS nest
+INNER JOIN call_names ON nest.name_number = call_names.name_number
+WHERE call_names.name_id <> 0;

@@ -1,0 +1,36 @@
+-- The changes of memory during no call of any thread.
+-- One row: the changes of a source in a step.
+WITH
+-- When all calls that began by a moment have ended.
+reached AS (
+    SELECT
+        source_id,
+        start_ns,
+        max(max(end_ns)) OVER (PARTITION BY source_id ORDER BY start_ns) AS until_ns
+    FROM call_spans
+    WHERE source_id IN (SELECT source_id FROM traced_changes)
+    GROUP BY source_id, start_ns
+),
+
+uncalled AS (
+    SELECT action.source_id, action.time_ns, action.device_label, action.change_bytes
+    FROM memory_actions AS action
+    ASOF LEFT JOIN reached
+        ON action.source_id = reached.source_id AND action.time_ns >= reached.start_ns
+    WHERE
+        action.origin = 'trace'
+        AND (reached.until_ns IS NULL OR reached.until_ns < action.time_ns)
+)
+
+SELECT
+    uncalled.source_id,
+    CASE WHEN moment.inside THEN moment.step END AS step,
+    count(*) AS calls,
+    coalesce(sum(uncalled.change_bytes) FILTER (WHERE uncalled.device_label = 'cpu'), 0)::BIGINT
+        AS cpu_bytes,
+    coalesce(sum(uncalled.change_bytes) FILTER (WHERE uncalled.device_label <> 'cpu'), 0)::BIGINT
+        AS device_bytes
+FROM uncalled
+ASOF LEFT JOIN step_moments('steps') AS moment
+    ON uncalled.source_id = moment.source_id AND uncalled.time_ns >= moment.from_ns
+GROUP BY ALL;

@@ -1,0 +1,8 @@
+-- `torch_name(name, category)`: the name under which torch's own tables count a call: all steps are
+-- one, and an operator goes without its overload.
+CREATE MACRO torch_name(name, category) AS CASE
+    WHEN starts_with(name, 'ProfilerStep#') THEN 'ProfilerStep*'
+    WHEN category = 'cpu_op' AND regexp_matches(name, '^\w+::\w+\.\w+$')
+        THEN split_part(name, '.', 1)
+    ELSE name
+END;

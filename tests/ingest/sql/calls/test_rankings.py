@@ -1,0 +1,98 @@
+"""Modules and Python frames, ranked."""
+
+import duckdb
+
+from tests.builders.events import host, kernel, op
+from tests.conftest import Traces
+
+RECORDED_WITH_STACKS = "flux_eager_full"
+
+
+def frame(name: str, ts: float, dur: float):  # type: ignore[no-untyped-def]
+    return host(name, "python_function", ts, dur)
+
+
+def model(traces: Traces) -> duckdb.DuckDBPyConnection:
+    """A block that is called twice, with a layer inside that launches a kernel each time."""
+    return traces.add(
+        [
+            frame("nn.Module: Net_0", 0, 200),
+            *(
+                event
+                for n, ts in enumerate((10, 100))
+                for event in (
+                    frame("nn.Module: Block_0", ts, 80),
+                    frame("module.py(1): call", ts + 1, 78),
+                    frame("nn.Module: Linear_3", ts + 10, 40),
+                    op("aten::mm", ts + 15, 20, args={"Input Dims": [[2, 3], [3, 5]]}),
+                    host("cudaLaunchKernel", "cuda_runtime", ts + 20, 5, {"correlation": n + 1}),
+                    kernel("gemm", ts + 30, 10, correlation=n + 1),
+                )
+            ),
+        ]
+    )
+
+
+def test_modules_hold_all_that_is_inside_them(traces: Traces) -> None:
+    found = model(traces).sql(
+        "SELECT module, class, depth, calls, total_ns, self_ns, device_ns, idle_ns, flops "
+        "FROM module_ranking ORDER BY depth"
+    )
+    assert found.fetchall() == [
+        ("Net_0", "Net", 0, 1, 200_000, 40_000, 20_000, 80_000, 120),
+        ("Net_0/Block_0", "Block", 1, 2, 160_000, 80_000, 20_000, 80_000, 120),
+        ("Net_0/Block_0/Linear_3", "Linear", 2, 2, 80_000, 80_000, 20_000, 80_000, 120),
+    ]
+
+
+def test_the_parent_of_a_module_is_one_join_away(traces: Traces) -> None:
+    found = model(traces).sql(
+        "SELECT inner_one.name, outer_one.name FROM module_ranking AS inner_one "
+        "INNER JOIN module_ranking AS outer_one ON outer_one.module_id = inner_one.parent_id "
+        "ORDER BY ALL"
+    )
+    assert found.fetchall() == [("Block_0", "Net_0"), ("Linear_3", "Block_0")]
+
+
+def test_a_frame_inside_itself_counts_once(traces: Traces) -> None:
+    connection = traces.add(
+        [frame("a.py(1): f", 0, 100), frame("b.py(1): g", 10, 80), frame("a.py(1): f", 20, 50)]
+    )
+    found = connection.sql("SELECT name, calls, total_ns, self_ns FROM frame_ranking ORDER BY ALL")
+    assert found.fetchall() == [
+        ("a.py(1): f", 2, 100_000, 70_000),
+        ("b.py(1): g", 1, 80_000, 30_000),
+    ]
+
+
+def test_modules_are_those_that_python_counts(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    """Calls and time of each module by a stack in plain Python, over the trace's own events."""
+    events = store_of_samples.execute(
+        "SELECT tid, events.name, start_ns, dur_ns FROM events INNER JOIN runs USING (run_id) "
+        "WHERE runs.name = $1 AND category = 'python_function' "
+        "ORDER BY pid, tid, start_ns, dur_ns DESC, event_id",
+        [RECORDED_WITH_STACKS],
+    ).fetchall()
+    expected: dict[str, list[int]] = {}
+    around: list[tuple[int, str]] = []  # modules that are open: when they end, and their path
+    thread = None
+    for tid, frame_name, start, dur in events:
+        if tid != thread:
+            thread, around = tid, []
+        while around and around[-1][0] <= start:
+            around.pop()
+        if frame_name.startswith("nn.Module: "):
+            path = "/".join([*([around[-1][1]] if around else []), frame_name[11:]])
+            around.append((start + dur, path))
+            counted = expected.setdefault(path, [0, 0])
+            counted[0] += 1
+            counted[1] += dur
+    found = store_of_samples.execute(
+        "SELECT module, calls, total_ns FROM module_ranking INNER JOIN runs USING (run_id) "
+        "WHERE runs.name = $1",
+        [RECORDED_WITH_STACKS],
+    ).fetchall()
+    assert expected
+    assert {module: [calls, ns] for module, calls, ns in found} == expected

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ingest.cli.key_averages import key_averages
 from ingest.cli.labels import Mode, tags_of
 from ingest.cli.top import damage, recompiled
 from ingest.cli.top import top as ranking_tables
@@ -243,5 +244,6 @@ def top(
         console.print(part)
 
 
+app.command("table")(key_averages)
 for command in (edit, remove, upgrade, check, diff, memory, export):
     app.command()(command)

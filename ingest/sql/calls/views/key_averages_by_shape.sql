@@ -7,6 +7,7 @@
 -- step           innermost step around their starts; null outside of steps
 -- name           name, as in `key_averages`
 -- input_shapes   shapes of the inputs as torch writes them: `[]` for scalars and lists of tensors
+-- is_on_device   whether it ran on a device: a row of its own, without shapes
 -- is_annotation  whether it is an annotation, such as of `record_function`
 -- calls          number of calls
 -- cpu_total_ns   sum of their durations on the host, ns
@@ -26,6 +27,7 @@ CREATE MACRO key_averages_by_shape(run) AS TABLE
         step,
         name,
         coalesce(torch_shapes(input_dims), '[]') AS input_shapes,
+        FALSE AS is_on_device,
         category = 'user_annotation' AS is_annotation,
         sum(calls - repeated_calls)::BIGINT AS calls,
         sum(total_ns - repeated_ns)::BIGINT AS cpu_total_ns,
@@ -39,4 +41,24 @@ CREATE MACRO key_averages_by_shape(run) AS TABLE
         sum(flops - repeated_flops)::BIGINT AS flops
     FROM call_tree
     WHERE run_id = run
-    GROUP BY ALL;
+    GROUP BY ALL
+    UNION ALL
+    SELECT
+        rank,
+        step,
+        name,
+        '[]' AS input_shapes,
+        is_on_device,
+        is_annotation,
+        calls,
+        cpu_total_ns,
+        cpu_self_ns,
+        device_total_ns,
+        device_self_ns,
+        cpu_memory_bytes,
+        self_cpu_memory_bytes,
+        device_memory_bytes,
+        self_device_memory_bytes,
+        flops
+    FROM key_averages
+    WHERE run_id = run AND is_on_device;

@@ -7,6 +7,7 @@
 -- step           innermost step around their starts; null outside of steps
 -- name           name, as in `key_averages`
 -- stack          the innermost frames around it, at most `n`, innermost first
+-- is_on_device   whether it ran on a device: a row of its own, without a stack
 -- is_annotation  whether it is an annotation, such as of `record_function`
 -- calls          number of calls
 -- cpu_total_ns   sum of their durations on the host, ns
@@ -59,6 +60,7 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
         calls.step,
         calls.name,
         coalesce(stacks.stack, []) AS stack,
+        FALSE AS is_on_device,
         calls.category = 'user_annotation' AS is_annotation,
         sum(calls.calls - calls.repeated_calls)::BIGINT AS calls,
         sum(calls.total_ns - calls.repeated_ns)::BIGINT AS cpu_total_ns,
@@ -72,4 +74,24 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
         sum(calls.flops - calls.repeated_flops)::BIGINT AS flops
     FROM calls
     LEFT JOIN stacks ON calls.path_id = stacks.path_id
-    GROUP BY ALL;
+    GROUP BY ALL
+    UNION ALL
+    SELECT
+        rank,
+        step,
+        name,
+        []::VARCHAR[] AS stack,
+        is_on_device,
+        is_annotation,
+        calls,
+        cpu_total_ns,
+        cpu_self_ns,
+        device_total_ns,
+        device_self_ns,
+        cpu_memory_bytes,
+        self_cpu_memory_bytes,
+        device_memory_bytes,
+        self_device_memory_bytes,
+        flops
+    FROM key_averages
+    WHERE run_id = run AND is_on_device;

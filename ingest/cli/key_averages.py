@@ -1,0 +1,64 @@
+"""`ingest table`: torch.profiler's table of a run."""
+
+import sys
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from ingest.cli import torch_table
+from ingest.cli.top import damage, recompiled
+from ingest.errors import QueryError
+from ingest.store.connection import connect, read
+from ingest.terminal import RunArgument, StoreOption, open_store, write_query
+from ingest.units import printable
+
+
+def key_averages(
+    run: RunArgument,
+    sort_by: Annotated[
+        str, typer.Option(help="As torch names it: self_cpu_time_total, count, flops, …")
+    ] = "self_cpu_time_total",
+    group_by_input_shape: Annotated[
+        bool, typer.Option("--group-by-input-shape", help="A row for each name and shapes.")
+    ] = False,
+    group_by_stack_n: Annotated[
+        int, typer.Option(min=0, help="A row for each name and so many innermost frames.")
+    ] = 0,
+    row_limit: Annotated[int, typer.Option(help="Rows of each table; -1 is all.")] = 100,
+    max_name_column_width: Annotated[int, typer.Option(min=10)] = 55,
+    step: Annotated[int | None, typer.Option(help="Only this step; else the whole run.")] = None,
+    per_rank: Annotated[
+        bool, typer.Option("--per-rank", help="A table for each rank, not one over all.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="All rows; times in ns.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="All rows; times in ns.")] = False,
+    store: StoreOption = None,
+) -> None:
+    """Print torch.profiler's table of a run, as `key_averages().table()` does."""
+    if not (sort_key := torch_table.sort_key(sort_by)):
+        known = ", ".join([*torch_table.FIGURES, *torch_table.MEANS])
+        raise typer.BadParameter(f"{sort_by}: not one of {known}", param_hint="--sort-by")
+    if group_by_input_shape and group_by_stack_n:
+        raise typer.BadParameter("group by input shape or by stack, not by both")
+    if as_json and as_csv:
+        raise typer.BadParameter("--json or --csv, not both")
+    opened = open_store(store)
+    run_id, connection = opened.find(run), connect(opened)
+    for odd in (damage, recompiled):
+        if said := read(connection, partial(odd, connection, run_id)):
+            print(f"warning: {said}", file=sys.stderr)
+    grouping = torch_table.Grouping(group_by_input_shape, group_by_stack_n, per_rank)
+    rows, params = torch_table.query(run_id, grouping, step, sort_key)
+    if as_json or as_csv:
+        write_query(connection, rows, params, "json" if as_json else "csv")
+        return
+    limit = row_limit if row_limit >= 0 else None
+    lines = read(
+        connection,
+        lambda: list(torch_table.lines(connection, rows, params, limit, max_name_column_width)),
+    )
+    for line in lines:
+        print(printable(line, len(line)))
+    if not lines:
+        raise QueryError(f"{run_id} has no calls" + (f" in step {step}" if step else ""))

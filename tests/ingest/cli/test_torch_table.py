@@ -1,0 +1,133 @@
+"""`ingest table`, against the text that torch itself prints of the same recording."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from tests.builders.events import host, kernel, op
+from tests.conftest import Traces
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+    """A profiler with all that it can record, and the file that it exported."""
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3), torch.nn.Flatten(), torch.nn.LazyLinear(5)
+    )
+    model(torch.ones(1, 3, 8, 8))
+    with profile(
+        activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True
+    ) as recording:
+        for size in (1, 2):
+            with record_function("forward"):
+                model(torch.ones(size, 3, 8, 8)).sum()
+    path = tmp_path_factory.mktemp("torch") / "trace.json"
+    recording.export_chrome_trace(str(path))
+    return recording, path
+
+
+def cells(text: str) -> list[list[str | float]]:
+    """A table's words, times as numbers; its lines by name: rows of equal figures have no order."""
+    lines = sorted(line.split() for line in text.splitlines() if line.strip())
+    return [
+        [
+            float(word.removesuffix("us")) if re.fullmatch(r"-?[\d.]+us", word) else word
+            for word in line
+        ]
+        for line in lines
+    ]
+
+
+def near(line: list[str | float]) -> Any:
+    """The line with times within 1 ns: torch adds up floats, which may round the other way."""
+    return [pytest.approx(word, abs=0.0011) if isinstance(word, float) else word for word in line]
+
+
+@pytest.mark.parametrize("sort_by", ["self_cpu_time_total", "cpu_memory_usage", "flops", "count"])
+@pytest.mark.parametrize("by_shape", [False, True])
+def test_it_is_torchs_own_table(
+    recorded: tuple[Any, Path],
+    traces: Traces,
+    command: Callable[..., Any],
+    sort_by: str,
+    by_shape: bool,
+) -> None:
+    recording, path = recorded
+    traces.store.add(path)
+    expected = recording.key_averages(group_by_input_shape=by_shape).table(
+        sort_by=sort_by, row_limit=-1
+    )
+    shapes = ["--group-by-input-shape"] if by_shape else []
+    printed = command("table", "trace", "--sort-by", sort_by, "--row-limit", "-1", *shapes)
+    assert printed.code == 0
+    assert cells(printed.out) == [near(line) for line in cells(expected)]
+    assert printed.out.splitlines()[:3] == expected.splitlines()[:3]
+
+
+def small(traces: Traces) -> None:
+    """Two steps of which each launches a kernel, in a frame."""
+    traces.store.add(
+        traces.write(
+            [
+                event
+                for step, ts in enumerate((0, 1000))
+                for event in (
+                    host(f"ProfilerStep#{step}", "user_annotation", ts, 900),
+                    host("a.py(3): f", "python_function", ts + 10, 400),
+                    op("aten::mm", ts + 20, 100 + step),
+                    host("cudaLaunchKernel", "cuda_runtime", ts + 30, 5, {"correlation": step + 1}),
+                    kernel("gemm", ts + 200, 50, correlation=step + 1),
+                )
+            ]
+        )
+    )
+
+
+def test_a_step_and_a_figure_of_the_device(traces: Traces, command: Callable[..., Any]) -> None:
+    small(traces)
+    rows = json.loads(
+        command("table", "trace", "--sort-by", "cuda_time_total", "--step", "1", "--json").out
+    )
+    figures = {row["name"]: (row["cpu_time_total"], row["device_time_total"]) for row in rows}
+    assert figures["aten::mm"] == (101_000, 50_000)
+    assert figures["gemm"] == (0, 50_000)
+    assert [row["device_time_total"] for row in rows] == [50_000, 50_000, 50_000, 50_000, 0]
+    printed = command("table", "trace", "--row-limit", "2").out.splitlines()
+    assert len([line for line in printed if not line.startswith("---")]) == 5
+    assert printed[-1] == "Self device time total: 100.000us"
+
+
+def test_a_row_for_each_stack(traces: Traces, command: Callable[..., Any]) -> None:
+    small(traces)
+    text = command("table", "trace", "--group-by-stack-n", "2", "--csv").out
+    stacks = {row["name"]: row["stack"] for row in csv.DictReader(io.StringIO(text))}
+    assert "a.py(3): f" in stacks["aten::mm"]
+    assert "a.py(3): f" in command("table", "trace", "--group-by-stack-n", "2").out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--sort-by", "speed"),
+        ("--group-by-input-shape", "--group-by-stack-n", "2"),
+        ("--json", "--csv"),
+    ],
+)
+def test_wrong_usage(traces: Traces, command: Callable[..., Any], wrong: tuple[str, ...]) -> None:
+    small(traces)
+    assert command("table", "trace", *wrong).code == 2
+
+
+def test_a_step_that_is_not_there_is_named(traces: Traces, command: Callable[..., Any]) -> None:
+    small(traces)
+    done = command("table", "trace", "--step", "7")
+    assert (done.code, done.out) == (1, "")
+    assert "step 7" in done.err

@@ -26,7 +26,9 @@ def key_averages(
         int, typer.Option(min=0, help="A row for each name and so many innermost frames.")
     ] = 0,
     row_limit: Annotated[int, typer.Option(help="Rows of each table; -1 is all.")] = 100,
-    max_name_column_width: Annotated[int, typer.Option(min=10)] = 55,
+    max_name_column_width: Annotated[
+        int, typer.Option(min=10, help="Characters of the column of names.")
+    ] = 55,
     step: Annotated[int | None, typer.Option(help="Only this step; else the whole run.")] = None,
     per_rank: Annotated[
         bool, typer.Option("--per-rank", help="A table for each rank, not one over all.")

@@ -16,8 +16,9 @@ from ingest.cli.top import top as ranking_tables
 from ingest.cli.upkeep import check, edit, remove, upgrade
 from ingest.comparison.commands import diff
 from ingest.errors import QueryError
+from ingest.export.commands import export
 from ingest.formats import max_inflation, max_snapshot_bytes
-from ingest.memory.commands import export, memory
+from ingest.memory.commands import memory
 from ingest.pipeline import AddOptions
 from ingest.sql import macros, relations, start_here
 from ingest.store.connection import connect, read

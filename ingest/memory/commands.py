@@ -1,8 +1,7 @@
-"""The commands about memory: thin, over `memory_report` and `export`."""
+"""The command `memory`: thin, over `memory_report`."""
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -58,38 +57,3 @@ def memory(
         print(f"warning: {printable(said)}", file=sys.stderr)
     for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)
-
-
-def export(
-    run: RunArgument,
-    memory_svg: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Flame graph of a snapshot: memory by stack (SVG)."),
-    ] = None,
-    segments_svg: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Flame graph of a snapshot: the same by segment (SVG)."),
-    ] = None,
-    memory_html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The memory over time, what held it and when (HTML)."),
-    ] = None,
-    store: StoreOption = None,
-) -> None:
-    """Write a run's memory as one file that a browser shows by itself."""
-    from ingest.memory.html.export import GRAPHS, flame_graph, write_whole
-    from ingest.memory.html.page import memory_page
-
-    files = {"memory": memory_svg, "segments": segments_svg, "html": memory_html}
-    wanted = [(kind, file) for kind, file in files.items() if file is not None]
-    if len(wanted) != 1:
-        raise typer.BadParameter("give one of --memory-svg, --segments-svg and --memory-html")
-    [(kind, file)] = wanted
-    opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened)
-    if kind in GRAPHS:
-        text = read(connection, lambda: flame_graph(connection, run_id, kind))
-    else:
-        text = read(connection, lambda: memory_page(connection, run_id))
-    write_whole(file, text)
-    results().print(f"wrote {printable(str(file))}", markup=False)

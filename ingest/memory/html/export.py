@@ -1,12 +1,8 @@
-"""Files that show a run to people without this program, written whole or not at all."""
-
-import os
-import uuid
-from pathlib import Path
+"""Flame graphs of the snapshots of a run."""
 
 import duckdb
 
-from ingest.errors import MissingError, OutputError
+from ingest.errors import MissingError
 from ingest.memory.html.flamegraph import Line, render
 from ingest.units import size
 
@@ -43,26 +39,3 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
         lines.append(([*first, *frames], held))
     total = sum(held for _, held in lines)
     return render(lines, f"{run_id}: {size(total)} reserved, {GRAPHS[graph]}", size)
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Writes a text to a file, which is replaced at once where it exists.
-
-    Raises OutputError where that is not possible: then the file is as it was.
-    """
-    try:
-        target = file.expanduser().resolve()  # a link stays a link
-    except RuntimeError as error:  # no such user, or links in a circle
-        raise OutputError(f"{file}: cannot be written: {error}") from error
-    if target.exists() and not target.is_file():
-        kind = "a directory" if target.is_dir() else "no regular file"
-        raise OutputError(f"{file}: is {kind}")
-    part = target.with_name(f".tracehouse-{uuid.uuid4().hex[:12]}")
-    try:
-        try:
-            part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{file}: cannot be written: {error.strerror or error}") from error

@@ -23,6 +23,7 @@
 -- sequence         number that ties an operator to its backward
 -- module           innermost nn.Module around it, as the Python frames name it
 -- step             innermost step around its start (`steps.step`)
+-- path_id          the calls around it and itself, by name (`call_tree.path_id`)
 WITH
 innermost AS (
     SELECT op_id AS event_id, sum(dur_ns)::BIGINT AS dur_ns
@@ -83,7 +84,8 @@ SELECT
     op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
     op.a."Sequence number" AS sequence,
     op_modules.module,
-    nullif(host_nest.step, -1) AS step
+    nullif(host_nest.step, -1) AS step,
+    host_nest.path_id
 FROM op_args AS op
 INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id

@@ -54,9 +54,9 @@ def nest(
     from the outermost inwards, the durations of the calls directly inside, and 1 where that is a
     single call of the same name. `caller_path_id` is the path without the span itself,
     `is_recursive` 1 where that has the span's own name; `module_id` is to `module_name_id` what
-    `path_id` is to `name_id`.
-    A second relation (source_id, from_ns, step) gives the `step` of each span: that of the last
-    moment before its start. Other columns are the relation's, integers without NULLs.
+    `path_id` is to `name_id`. A second relation (source_id, from_ns, step) gives the `step` of each
+    span: that of the last moment before its start. Other columns are the relation's, integers
+    without NULLs.
     """
     (relation, *changes), (result,) = reads, fills
     given = connection.sql(f"FROM {relation}").columns
@@ -82,7 +82,7 @@ def nest(
 
 def _changes(connection: duckdb.DuckDBPyConnection, relation: str) -> Changes:
     rows = connection.sql(
-        f"SELECT source_id, list(from_ns ORDER BY from_ns), list(step ORDER BY from_ns) "
+        "SELECT source_id, list(from_ns ORDER BY from_ns), list(step ORDER BY from_ns) "
         f"FROM {relation} GROUP BY source_id"
     ).fetchall()
     return {

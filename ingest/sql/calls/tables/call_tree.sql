@@ -11,7 +11,7 @@
 -- path_id            the calls around it and itself, by name: the same number in all runs; null for
 --                    `[memory]` and `overhead`
 -- caller_path_id     those around it (`call_tree.path_id`); null for the outermost
--- module_id          the modules around it and itself, by name (`module_ranking.module_id`); null
+-- module_id          the modules around it and itself, by name (`module_tree.module_id`); null
 --                    in no module
 -- depth              events around it, at least; null as `path_id`
 -- is_recursive       whether a call around it has the same name and category

@@ -1,0 +1,85 @@
+-- What each nn.Module took in each step, with all inside it.
+-- One row: a module in the modules around it, in a step of one rank of a run.
+--
+-- run_id        the run
+-- rank          rank of the process
+-- step          innermost step around the calls in it (`steps.step`); null outside of steps
+-- module_id     the module and those around it, by name (`module_tree.module_id`)
+-- parent_id     those around it (`module_tree.module_id`); null for the outermost
+-- module        the module and those around it, outermost first, with `/` between
+-- name          the module: its class and torch's number for it
+-- class         its class
+-- depth         modules around it
+-- calls         number of calls
+-- total_ns      time in it on the host, ns
+-- self_ns       of that, outside of the modules inside, ns
+-- device_ns     durations of the device activities launched in it, ns; null without a device
+-- idle_ns       idle time of devices that these activities ended, ns; null without a device
+-- cpu_bytes     what it added to the host's memory in use; null where memory was not recorded
+-- device_bytes  what it added to the memory in use of devices; null as `cpu_bytes`
+-- flops         floating-point operations of the operators in it, as torch counts them; null
+--               without shapes
+WITH
+own AS (
+    SELECT
+        run_id,
+        rank,
+        step,
+        module_id,
+        sum(calls) FILTER (WHERE category = 'python_function' AND is_module(name)) AS calls,
+        sum(self_ns) AS total_ns,
+        sum(self_device_ns) AS device_ns,
+        sum(self_idle_ns) AS idle_ns,
+        sum(self_cpu_bytes) AS cpu_bytes,
+        sum(self_device_bytes) AS device_bytes,
+        sum(flops - repeated_flops) AS flops
+    FROM call_tree
+    WHERE module_id IS NOT NULL
+    GROUP BY run_id, rank, step, module_id
+),
+
+-- What is called in a module is called in all those around it.
+inside AS (
+    SELECT own.*, unnest(place.around) AS around_id
+    FROM own
+    INNER JOIN module_tree AS place USING (run_id, module_id)
+),
+
+sums AS (
+    SELECT
+        run_id,
+        rank,
+        step,
+        around_id AS module_id,
+        coalesce(sum(calls) FILTER (WHERE module_id = around_id), 0)::BIGINT AS calls,
+        sum(total_ns)::BIGINT AS total_ns,
+        coalesce(sum(total_ns) FILTER (WHERE module_id = around_id), 0)::BIGINT AS self_ns,
+        sum(device_ns)::BIGINT AS device_ns,
+        sum(idle_ns)::BIGINT AS idle_ns,
+        sum(cpu_bytes)::BIGINT AS cpu_bytes,
+        sum(device_bytes)::BIGINT AS device_bytes,
+        sum(flops)::BIGINT AS flops
+    FROM inside
+    GROUP BY run_id, rank, step, around_id
+)
+
+SELECT
+    sums.run_id,
+    sums.rank,
+    sums.step,
+    sums.module_id,
+    place.parent_id,
+    place.module,
+    place.name,
+    place.class,
+    place.depth,
+    sums.calls,
+    sums.total_ns,
+    sums.self_ns,
+    sums.device_ns,
+    sums.idle_ns,
+    sums.cpu_bytes,
+    sums.device_bytes,
+    sums.flops
+FROM sums
+INNER JOIN module_tree AS place USING (run_id, module_id);

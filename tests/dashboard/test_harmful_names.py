@@ -169,6 +169,7 @@ def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, quer
 def test_tooltips_show_names_as_they_are(tab, serve, harmful_store, runs):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'step': 'all'})}")
     drawn(tab)
+    expect(tab.locator("td.name").first).to_be_attached()
     said = tab.locator("td.name").evaluate_all("cells => cells.map(cell => cell.title)")
     assert set(NAMES[:-2]) <= set(said)
     assert_harmless(tab)

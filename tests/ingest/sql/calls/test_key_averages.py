@@ -161,6 +161,7 @@ def test_a_kernel_counts_where_it_was_launched_and_as_a_row_of_its_own(traces: T
         ("a.py(3): f", [], 1),
         ("aten::mm", ["a.py(3): f"], 1),
         ("cudaLaunchKernel", ["a.py(3): f"], 1),
+        ("gemm", [], 1),
     ]
 
 

@@ -184,6 +184,8 @@ def _paths(start_ns: Integers, end_ns: Integers, name_id: Integers) -> tuple[Int
     It is the sum of all names, each multiplied by a power that tells how deep it is. The sum over
     the calls that are open is the one over those opened so far less those closed, modulo 2⁶⁴.
     """
+    if not name_id.any():
+        return name_id, name_id
     opens = (end_ns > start_ns) & (name_id != 0)
     by_end = np.flatnonzero(opens)[np.argsort(end_ns[opens], kind="stable")]
     ended = np.searchsorted(end_ns[by_end], start_ns, "right")

@@ -2,7 +2,6 @@
 
 import sys
 from enum import StrEnum
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from ingest.cli.key_averages import key_averages
 from ingest.cli.labels import Mode, tags_of
-from ingest.cli.top import damage, recompiled
+from ingest.cli.top import recompiled, warn
 from ingest.cli.top import top as ranking_tables
 from ingest.cli.upkeep import check, edit, remove, upgrade
 from ingest.comparison.commands import diff
@@ -236,9 +235,7 @@ def top(
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
-    for odd in (damage, recompiled):
-        if said := read(connection, partial(odd, connection, run_id)):
-            print(f"warning: {said}", file=sys.stderr)
+    warn(connection, run_id)
     for part in read(
         connection, lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))
     ):

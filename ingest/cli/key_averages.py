@@ -1,13 +1,11 @@
 """`ingest table`: torch.profiler's table of a run."""
 
-import sys
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from ingest.cli import torch_table
-from ingest.cli.top import damage, recompiled
+from ingest.cli.top import warn
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, write_query
@@ -47,9 +45,7 @@ def key_averages(
         raise typer.BadParameter("--json or --csv, not both")
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
-    for odd in (damage, recompiled):
-        if said := read(connection, partial(odd, connection, run_id)):
-            print(f"warning: {said}", file=sys.stderr)
+    warn(connection, run_id)
     grouping = torch_table.Grouping(group_by_input_shape, group_by_stack_n, per_rank)
     rows, params = torch_table.query(run_id, grouping, step, sort_key)
     if as_json or as_csv:
@@ -63,4 +59,4 @@ def key_averages(
     for line in lines:
         print(printable(line, len(line)))
     if not lines:
-        raise QueryError(f"{run_id} has no calls" + (f" in step {step}" if step else ""))
+        raise QueryError(f"{run_id} has no calls" + ("" if step is None else f" in step {step}"))

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import duckdb
 from rich.console import RenderableType
 from rich.text import Text
 
+from ingest.store.connection import read
 from ingest.terminal import results, table
 from ingest.units import TIMES, counted, middle_out, percent, printable
 
@@ -96,6 +98,13 @@ def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None
         because = f": {reason.splitlines()[0]}" if reason else ""
         return f"{run_id} recompiled {times} while it was measured, in {seconds:.3f} s{because}"
     return None
+
+
+def warn(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
+    """Says on stderr what makes a run's figures incomplete or unusual."""
+    for fault in (damage, recompiled):
+        if message := read(connection, partial(fault, connection, run_id)):
+            print(f"warning: {message}", file=sys.stderr)
 
 
 def _ranking(

@@ -24,6 +24,7 @@ MEANS = {"cpu_time": "cpu_time_total", "device_time": "device_time_total"}
 FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 WIDTH, LONGEST_SHAPES, LONGEST_FRAME = 12, 80, 75  # characters of columns
 Row = dict[str, Any]
+Column = tuple[str, int, Callable[[Row], str]]  # title, width (below 0: to the left), text
 
 
 class Grouping(NamedTuple):
@@ -115,9 +116,6 @@ def _lines(rows: Sequence[Row], limit: int | None, longest_name: int) -> Iterato
     yield f"Self CPU time total: {time_text(on_cpu)}"
     if any(row["self_device_time_total"] for row in rows):
         yield f"Self device time total: {time_text(on_device)}"
-
-
-Column = tuple[str, int, Callable[[Row], str]]  # title, width (below 0: to the left), text
 
 
 def _columns(rows: Sequence[Row], on_cpu: int, on_device: int, longest_name: int) -> list[Column]:

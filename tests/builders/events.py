@@ -23,6 +23,11 @@ def host(
     return op(name, ts, dur, cat=category, tid=tid, args=args or {})
 
 
+def frame(name: str, ts: float, dur: float, tid: int = 1) -> Event:
+    """A Python frame."""
+    return host(name, "python_function", ts, dur, tid=tid)
+
+
 def kernel(
     name: str,
     ts: float,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from tests.builders.events import host, kernel, op
+from tests.builders.events import frame, host, kernel, op
 from tests.conftest import Traces
 
 
@@ -81,7 +81,7 @@ def small(traces: Traces) -> None:
                 for step, ts in enumerate((0, 1000))
                 for event in (
                     host(f"ProfilerStep#{step}", "user_annotation", ts, 900),
-                    host("a.py(3): f", "python_function", ts + 10, 400),
+                    frame("a.py(3): f", ts + 10, 400),
                     op("aten::mm", ts + 20, 100 + step),
                     host("cudaLaunchKernel", "cuda_runtime", ts + 30, 5, {"correlation": step + 1}),
                     kernel("gemm", ts + 200, 50, correlation=step + 1),
@@ -131,3 +131,5 @@ def test_a_step_that_is_not_there_is_named(traces: Traces, command: Callable[...
     done = command("table", "trace", "--step", "7")
     assert (done.code, done.out) == (1, "")
     assert "step 7" in done.err
+    traces.store.add(traces.write([op("aten::mm")], "whole"))
+    assert "step 0" in command("table", "whole", "--step", "0").err

@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 
 import ingest
-from tests.builders.events import host, kernel, op
+from tests.builders.events import frame, host, kernel, op
 from tests.conftest import Traces
-
-
-def frame(name: str, ts: float, dur: float) -> dict[str, Any]:
-    return host(name, "python_function", ts, dur)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
--- The device time that calls launched, and the idle time that this ended. Runtime functions have
--- none: it is their caller's.
+-- The device time that calls launched, and the idle time that it ended. Runtime functions have
+-- none; their callers have it.
 -- One row: a call that launched device activities, itself or in a call inside it.
+-- Materialised: several relations read it.
 WITH
 possible AS (
     SELECT call.event_id, call.lane, call.start_ns, call.end_ns

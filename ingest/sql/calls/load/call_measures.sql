@@ -22,11 +22,10 @@ whole AS (
 ),
 
 left_out AS (
-    SELECT complete.event_id, host_nest.parent_id
-    FROM complete
-    INNER JOIN call_names USING (category, name)
-    INNER JOIN host_nest USING (event_id)
-    WHERE complete.side = 'host' AND call_names.name_id = 0
+    SELECT nest.event_id, nest.parent_id
+    FROM host_nest AS nest
+    INNER JOIN call_names USING (name_number)
+    WHERE call_names.name_id = 0
 ),
 
 -- What torch leaves out of its tables is no caller: the call around it is.

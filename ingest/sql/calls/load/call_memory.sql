@@ -1,5 +1,5 @@
--- How calls changed the memory in use, as torch counts it: each `[memory]` event from the start to
--- the end of a call is its, of whatever thread.
+-- Changes of memory during calls, as torch counts them: a call has every `[memory]` event between
+-- its start and its end, on any thread.
 -- One row: a call during which memory changed.
 WITH
 possible AS (

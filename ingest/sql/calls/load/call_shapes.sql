@@ -1,5 +1,5 @@
--- The shapes of the inputs of operators and annotations. A call that is all that its caller of the
--- same name does has those of its caller, with which torch counts it.
+-- The shapes of the inputs of operators and annotations. torch counts a call that is the only one
+-- in a call of the same name with that caller, so it has the caller's shapes here.
 -- One row: a call of an operator or annotation with recorded shapes.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH RECURSIVE

@@ -5,11 +5,9 @@ SELECT
     complete.lane,
     complete.event_id,
     complete.category,
-    complete.name,
     call_names.torch_name,
     complete.start_ns,
     complete.end_ns,
-    complete.dur_ns,
     complete.args
 FROM complete
 INNER JOIN call_names USING (category, name)

@@ -1,3 +1,3 @@
--- `near(time_ns)`: the 65 µs that a moment lies in. Most calls are shorter than that: whether
--- something happened near one tells cheaply that most calls need not be looked at closely.
+-- `near(time_ns)`: the number of the 65 µs stretch that a moment lies in. Most calls are shorter. A
+-- call within one stretch, in which nothing happened, needs no join in order of time.
 CREATE MACRO near(time_ns) AS time_ns >> 16;

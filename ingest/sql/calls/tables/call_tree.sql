@@ -7,36 +7,38 @@
 -- rank               rank of the process
 -- pid                process
 -- tid                thread
--- step               innermost step around their starts (`steps.step`); null outside of steps
--- path_id            the calls around it and itself, by name: the same number in all runs; null for
---                    `[memory]` and `overhead`
--- caller_path_id     those around it (`call_tree.path_id`); null for the outermost
--- module_id          the modules around it and itself, by name (`module_tree.module_id`); null
---                    in no module
--- depth              events around it, at least; null as `path_id`
+-- step               innermost step around the starts of the calls (`steps.step`); null outside of
+--                    steps
+-- path_id            stands for the names of the calls around it and its own; the same number in
+--                    all runs; null for `[memory]` and `overhead`
+-- caller_path_id     the call around it (`call_tree.path_id`); null for the outermost
+-- module_id          innermost module around it, or itself (`module_tree.module_id`); null in none
+-- depth              smallest number of events around such a call; null where `path_id` is
 -- is_recursive       whether a call around it has the same name and category
 -- category           cpu_op, user_annotation, python_function, cuda_runtime, cuda_driver; overhead
 --                    of the profiler; `[memory]`: changes of memory during no call
--- name               name of what was called, as in torch's tables: all `ProfilerStep#N` are one,
---                    and operators go without their overload
+-- name               name as torch's tables have it: `ProfilerStep*` for every step, operators
+--                    without their overload
 -- input_dims         shapes of an operator's inputs, as recorded (JSON); null where not recorded
 -- calls              number of calls
 -- total_ns           sum of their durations, ns
--- self_ns            of that, outside of the calls inside, ns
--- device_ns          durations of the device activities launched in them, ns; null without a device
--- self_device_ns     of that, launched outside of the calls inside, ns; what a runtime function
---                    launches is its caller's
--- idle_ns            idle time of devices that these activities ended, ns; null as `device_ns`
--- self_idle_ns       of that, by those launched outside of the calls inside, ns
--- cpu_bytes          what they added to the host's memory in use, of whatever thread; null where
+-- self_ns            the same without the calls directly inside, ns
+-- device_ns          device time that the calls launched, ns; null without a device
+-- self_device_ns     the same without the calls inside, ns; a runtime function has none, its caller
+--                    has it
+-- idle_ns            idle time of devices that the launched activities ended, ns; null without a
+--                    device
+-- self_idle_ns       the same without the calls inside, ns
+-- cpu_bytes          change of allocated host memory during the calls, on any thread; null if
 --                    memory was not recorded
--- self_cpu_bytes     of that, outside of the calls inside
--- device_bytes       what they added to the memory in use of devices; null as `cpu_bytes`
--- self_device_bytes  of that, outside of the calls inside
+-- self_cpu_bytes     the same without the calls inside
+-- device_bytes       change of allocated device memory during the calls, on any thread; null if
+--                    memory was not recorded
+-- self_device_bytes  the same without the calls inside
 -- flops              floating-point operations as torch counts them; null without shapes
--- repeated_calls     calls in which all that happened was one call of the same name; torch counts
---                    the two as one, without the inner one's time and memory
--- repeated_ns        `total_ns` of these inner ones
+-- repeated_calls     calls that contain exactly one call, of the same name; torch counts each such
+--                    pair once and leaves the inner call out
+-- repeated_ns            `total_ns` of these inner calls
 -- repeated_device_ns     their `device_ns`
 -- repeated_cpu_bytes     their `cpu_bytes`
 -- repeated_device_bytes  their `device_bytes`

@@ -5,20 +5,20 @@
 -- rank            rank of the process
 -- pid             process
 -- tid             thread
--- step            innermost step around their starts; null outside of steps
--- id              the calls around it and itself, by name: the same text in all runs
--- caller_id       those around it (`call_stacks.id`); null for the outermost
--- path_id         the call; of a kernel, the one that launched it (`call_tree.path_id`)
--- category        category of the call (`call_tree.category`); `kernel` of what ran on a device
+-- step            innermost step around the starts of the calls; null outside of steps
+-- id              stands for the names of the calls around it and its own; the same in all runs
+-- caller_id       the call around it (`call_stacks.id`); null for the outermost
+-- path_id         the call (`call_tree.path_id`); of a kernel, the operator that launched it
+-- category        as in `call_tree`; `kernel` for a device activity
 -- name            name of the call, or of the kernel
--- self_ns         time in it on the host, outside of the calls inside, ns; 0 of a kernel
--- self_device_ns  durations of a kernel, ns; of a call, of what was launched in it but in no
---                 operator. Null without a device
--- self_idle_ns    idle time of devices that its own launches ended, ns; 0 of a kernel. Null without
---                 a device
--- self_cpu_bytes  what it added to the memory in use of the host, outside of calls inside; null if
---                 memory was not recorded
--- self_device_bytes  what it added to the memory in use of devices; null as `self_cpu_bytes`
+-- self_ns         host time in it and in no call inside it, ns; 0 for a kernel
+-- self_device_ns  device time, ns: of a kernel its own, of a call what it launched outside of any
+--                 operator; null without a device
+-- self_idle_ns    idle time of devices that its own launches ended, ns; 0 for a kernel; null
+--                 without a device
+-- self_cpu_bytes  change of allocated host memory in it and in no call inside it; null if memory
+--                 was not recorded
+-- self_device_bytes  the same for device memory
 CREATE MACRO call_stacks(run) AS TABLE
     WITH
     launched AS (

@@ -1,4 +1,5 @@
--- Python frames by what was called in them. What a frame does inside itself counts once.
+-- Python frames, with the time and memory of all that was called in them. Recursive calls count
+-- once.
 -- One row: a Python frame of one rank of a run.
 --
 -- run_id        the run
@@ -6,11 +7,11 @@
 -- name          the frame: `file(line): function`, or `nn.Module: name`
 -- calls         number of calls
 -- total_ns      time in it on the host, ns
--- self_ns       of that, outside of frames and operators inside it, ns
--- device_ns     durations of the device activities launched in it, ns; null without a device
--- idle_ns       idle time of devices that these activities ended, ns; null without a device
--- cpu_bytes     what it added to the host's memory in use; null where memory was not recorded
--- device_bytes  what it added to the memory in use of devices; null as `cpu_bytes`
+-- self_ns       the same without frames and operators inside it, ns
+-- device_ns     device time launched in it, ns; null without a device
+-- idle_ns       idle time of devices that the launched activities ended, ns; null without a device
+-- cpu_bytes     change of allocated host memory in it, bytes; null if memory was not recorded
+-- device_bytes  change of allocated device memory in it, bytes; null if memory was not recorded
 SELECT
     run_id,
     rank,

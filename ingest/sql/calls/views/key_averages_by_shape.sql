@@ -1,25 +1,26 @@
 -- The table of torch.profiler's `key_averages(group_by_input_shape=True)`, for each step:
--- `key_averages_by_shape(run)`. Over all steps, and those outside (`step` null), the rows add up to
--- torch's.
--- One row: what was called under one name with inputs of the same shapes in a step of a rank.
+-- `key_averages_by_shape(run)`. Summed over all steps, and over what lies outside of steps, the
+-- rows equal torch's.
+-- One row: a name with inputs of the same shapes in a step of a rank.
 --
 -- rank           rank of the process
--- step           innermost step around their starts; null outside of steps
+-- step           innermost step around the starts of the calls; null outside of steps
 -- name           name, as in `key_averages`
 -- input_shapes   shapes of the inputs as torch writes them: `[]` for scalars and lists of tensors
--- is_on_device   whether it ran on a device: a row of its own, without shapes
+-- is_on_device   whether it ran on a device; it has no shapes then
 -- is_annotation  whether it is an annotation, such as of `record_function`
--- calls          number of calls
+-- calls          number of calls, or of device activities
 -- cpu_total_ns   sum of their durations on the host, ns
--- cpu_self_ns    of that, outside of calls inside, ns
--- device_total_ns  durations of what was launched in the calls, ns; null without a device
--- device_self_ns   of that, launched outside of calls inside, ns
--- cpu_memory_bytes          what the calls added to the host's memory in use; null where memory was
---                           not recorded
--- self_cpu_memory_bytes     of that, outside of calls inside
--- device_memory_bytes       what the calls added to the memory in use of devices; null as
---                           `cpu_memory_bytes`
--- self_device_memory_bytes  of that, outside of calls inside
+-- cpu_self_ns    time in the calls and in no call inside them, ns
+-- device_total_ns  device time, ns: of a device activity its own, of a call all that it launched;
+--                null without a device
+-- device_self_ns   the same without what calls inside launched, ns
+-- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
+--                           was not recorded
+-- self_cpu_memory_bytes     the same without the calls inside
+-- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
+--                           memory was not recorded
+-- self_device_memory_bytes  the same without the calls inside
 -- flops          floating-point operations as torch counts them; null without shapes
 CREATE MACRO key_averages_by_shape(run) AS TABLE
     SELECT
@@ -27,38 +28,18 @@ CREATE MACRO key_averages_by_shape(run) AS TABLE
         step,
         name,
         coalesce(torch_shapes(input_dims), '[]') AS input_shapes,
-        FALSE AS is_on_device,
-        category = 'user_annotation' AS is_annotation,
-        sum(calls - repeated_calls)::BIGINT AS calls,
-        sum(total_ns - repeated_ns)::BIGINT AS cpu_total_ns,
-        sum(self_ns)::BIGINT AS cpu_self_ns,
-        sum(device_ns - repeated_device_ns)::BIGINT AS device_total_ns,
-        sum(self_device_ns)::BIGINT AS device_self_ns,
-        sum(cpu_bytes - repeated_cpu_bytes)::BIGINT AS cpu_memory_bytes,
-        sum(self_cpu_bytes)::BIGINT AS self_cpu_memory_bytes,
-        sum(device_bytes - repeated_device_bytes)::BIGINT AS device_memory_bytes,
-        sum(self_device_bytes)::BIGINT AS self_device_memory_bytes,
-        sum(flops - repeated_flops)::BIGINT AS flops
-    FROM call_tree
-    WHERE run_id = run
-    GROUP BY ALL
-    UNION ALL
-    SELECT
-        rank,
-        step,
-        name,
-        '[]' AS input_shapes,
         is_on_device,
         is_annotation,
-        calls,
-        cpu_total_ns,
-        cpu_self_ns,
-        device_total_ns,
-        device_self_ns,
-        cpu_memory_bytes,
-        self_cpu_memory_bytes,
-        device_memory_bytes,
-        self_device_memory_bytes,
-        flops
-    FROM key_averages
-    WHERE run_id = run AND is_on_device;
+        sum(calls)::BIGINT AS calls,
+        sum(cpu_total_ns)::BIGINT AS cpu_total_ns,
+        sum(cpu_self_ns)::BIGINT AS cpu_self_ns,
+        sum(device_total_ns)::BIGINT AS device_total_ns,
+        sum(device_self_ns)::BIGINT AS device_self_ns,
+        sum(cpu_memory_bytes)::BIGINT AS cpu_memory_bytes,
+        sum(self_cpu_memory_bytes)::BIGINT AS self_cpu_memory_bytes,
+        sum(device_memory_bytes)::BIGINT AS device_memory_bytes,
+        sum(self_device_memory_bytes)::BIGINT AS self_device_memory_bytes,
+        sum(flops)::BIGINT AS flops
+    FROM torch_calls
+    WHERE run_id = run
+    GROUP BY ALL;

@@ -1,38 +1,37 @@
 -- The table of torch.profiler's `key_averages(group_by_stack_n=n)`, for each step, with the Python
 -- frames of the trace: `key_averages_by_stack(run, n)`. torch's own stacks are empty unless the
 -- profiler was made `verbose`.
--- One row: what was called under one name from the same innermost frames in a step of a rank.
+-- One row: a name with the same innermost frames around it in a step of a rank.
 --
 -- rank           rank of the process
--- step           innermost step around their starts; null outside of steps
+-- step           innermost step around the starts of the calls; null outside of steps
 -- name           name, as in `key_averages`
 -- stack          the innermost frames around it, at most `n`, innermost first
--- is_on_device   whether it ran on a device: a row of its own, without a stack
+-- is_on_device   whether it ran on a device; it has no stack then
 -- is_annotation  whether it is an annotation, such as of `record_function`
--- calls          number of calls
+-- calls          number of calls, or of device activities
 -- cpu_total_ns   sum of their durations on the host, ns
--- cpu_self_ns    of that, outside of calls inside, ns
--- device_total_ns  durations of what was launched in the calls, ns; null without a device
--- device_self_ns   of that, launched outside of calls inside, ns
--- cpu_memory_bytes          what the calls added to the host's memory in use; null where memory was
---                           not recorded
--- self_cpu_memory_bytes     of that, outside of calls inside
--- device_memory_bytes       what the calls added to the memory in use of devices; null as
---                           `cpu_memory_bytes`
--- self_device_memory_bytes  of that, outside of calls inside
+-- cpu_self_ns    time in the calls and in no call inside them, ns
+-- device_total_ns  device time, ns: of a device activity its own, of a call all that it launched;
+--                null without a device
+-- device_self_ns   the same without what calls inside launched, ns
+-- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
+--                           was not recorded
+-- self_cpu_memory_bytes     the same without the calls inside
+-- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
+--                           memory was not recorded
+-- self_device_memory_bytes  the same without the calls inside
 -- flops          floating-point operations as torch counts them; null without shapes
 CREATE MACRO key_averages_by_stack(run, n) AS TABLE
     WITH RECURSIVE
-    calls AS (SELECT * FROM call_tree WHERE run_id = run),
-
     paths AS (
         SELECT
             path_id,
             any_value(caller_path_id) AS caller_path_id,
             any_value(category) AS category,
             min(name) AS name
-        FROM calls
-        WHERE path_id IS NOT NULL
+        FROM call_tree
+        WHERE run_id = run AND path_id IS NOT NULL
         GROUP BY path_id
     ),
 
@@ -56,42 +55,23 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
     stacks AS (SELECT path_id, stack FROM climbed WHERE next_id IS NULL OR len(stack) = n)
 
     SELECT
-        calls.rank,
-        calls.step,
-        calls.name,
+        torch_calls.rank,
+        torch_calls.step,
+        torch_calls.name,
         coalesce(stacks.stack, []) AS stack,
-        FALSE AS is_on_device,
-        calls.category = 'user_annotation' AS is_annotation,
-        sum(calls.calls - calls.repeated_calls)::BIGINT AS calls,
-        sum(calls.total_ns - calls.repeated_ns)::BIGINT AS cpu_total_ns,
-        sum(calls.self_ns)::BIGINT AS cpu_self_ns,
-        sum(calls.device_ns - calls.repeated_device_ns)::BIGINT AS device_total_ns,
-        sum(calls.self_device_ns)::BIGINT AS device_self_ns,
-        sum(calls.cpu_bytes - calls.repeated_cpu_bytes)::BIGINT AS cpu_memory_bytes,
-        sum(calls.self_cpu_bytes)::BIGINT AS self_cpu_memory_bytes,
-        sum(calls.device_bytes - calls.repeated_device_bytes)::BIGINT AS device_memory_bytes,
-        sum(calls.self_device_bytes)::BIGINT AS self_device_memory_bytes,
-        sum(calls.flops - calls.repeated_flops)::BIGINT AS flops
-    FROM calls
-    LEFT JOIN stacks ON calls.path_id = stacks.path_id
-    GROUP BY ALL
-    UNION ALL
-    SELECT
-        rank,
-        step,
-        name,
-        []::VARCHAR[] AS stack,
-        is_on_device,
-        is_annotation,
-        calls,
-        cpu_total_ns,
-        cpu_self_ns,
-        device_total_ns,
-        device_self_ns,
-        cpu_memory_bytes,
-        self_cpu_memory_bytes,
-        device_memory_bytes,
-        self_device_memory_bytes,
-        flops
-    FROM key_averages
-    WHERE run_id = run AND is_on_device;
+        torch_calls.is_on_device,
+        torch_calls.is_annotation,
+        sum(torch_calls.calls)::BIGINT AS calls,
+        sum(torch_calls.cpu_total_ns)::BIGINT AS cpu_total_ns,
+        sum(torch_calls.cpu_self_ns)::BIGINT AS cpu_self_ns,
+        sum(torch_calls.device_total_ns)::BIGINT AS device_total_ns,
+        sum(torch_calls.device_self_ns)::BIGINT AS device_self_ns,
+        sum(torch_calls.cpu_memory_bytes)::BIGINT AS cpu_memory_bytes,
+        sum(torch_calls.self_cpu_memory_bytes)::BIGINT AS self_cpu_memory_bytes,
+        sum(torch_calls.device_memory_bytes)::BIGINT AS device_memory_bytes,
+        sum(torch_calls.self_device_memory_bytes)::BIGINT AS self_device_memory_bytes,
+        sum(torch_calls.flops)::BIGINT AS flops
+    FROM torch_calls
+    LEFT JOIN stacks ON torch_calls.path_id = stacks.path_id
+    WHERE torch_calls.run_id = run
+    GROUP BY ALL;

@@ -1,4 +1,5 @@
--- The nn.Modules of a run: where each is in the model, and what it took, with all inside it.
+-- The nn.Modules of a run: their place in the model, time and memory. A module includes the modules
+-- inside it.
 -- One row: a module in the modules around it, in one rank of a run.
 -- Start here: Which modules take the time and the memory?
 --
@@ -13,11 +14,11 @@
 -- depth         modules around it
 -- calls         number of calls
 -- total_ns      time in it on the host, ns
--- self_ns       of that, outside of the modules inside, ns
--- device_ns     durations of the device activities launched in it, ns; null without a device
--- idle_ns       idle time of devices that these activities ended, ns; null without a device
--- cpu_bytes     what it added to the host's memory in use; null where memory was not recorded
--- device_bytes  what it added to the memory in use of devices; null as `cpu_bytes`
+-- self_ns       the same without the modules inside, ns
+-- device_ns     device time launched in it, ns; null without a device
+-- idle_ns       idle time of devices that the launched activities ended, ns; null without a device
+-- cpu_bytes     change of allocated host memory in it, bytes; null if memory was not recorded
+-- device_bytes  change of allocated device memory in it, bytes; null if memory was not recorded
 -- flops         floating-point operations of the operators in it, as torch counts them; null
 --               without shapes
 SELECT

@@ -38,18 +38,6 @@ op_modules AS (
     GROUP BY lane, from_ns
 ),
 
--- Joins in order of time sort their rows: only what they need goes through them.
-launched AS (
-    SELECT
-        op.event_id,
-        coalesce(before_end.device_ns, 0) - coalesce(before_start.device_ns, 0) AS device_ns
-    FROM op_spans AS op
-    ASOF LEFT JOIN launched_time AS before_end
-        ON op.lane = before_end.lane AND op.end_ns > before_end.launch_ns
-    ASOF LEFT JOIN launched_time AS before_start
-        ON op.lane = before_start.lane AND op.start_ns > before_start.launch_ns
-),
-
 op_args AS (
     SELECT
         *,
@@ -74,7 +62,7 @@ SELECT
     op_nest.parent_id AS parent_op_id,
     op_nest.depth,
     op_nest.self_ns,
-    CASE WHEN devices.source_id IS NOT NULL THEN launched.device_ns END AS device_ns,
+    CASE WHEN devices.source_id IS NOT NULL THEN coalesce(launched.device_ns, 0) END AS device_ns,
     CASE
         WHEN devices.source_id IS NOT NULL AND op.category = 'cpu_op'
             THEN coalesce(innermost.dur_ns, 0)
@@ -91,5 +79,5 @@ INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
-LEFT JOIN launched ON op.event_id = launched.event_id
+LEFT JOIN call_device_time AS launched ON op.event_id = launched.event_id
 LEFT JOIN host_nest ON op.event_id = host_nest.event_id;

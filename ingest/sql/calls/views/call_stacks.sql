@@ -16,8 +16,8 @@
 --                 operator; null without a device
 -- self_idle_ns    idle time of devices that its own launches ended, ns; 0 for a kernel; null
 --                 without a device
--- self_cpu_bytes  change of allocated host memory in it and in no call inside it; null if memory
---                 was not recorded
+-- self_cpu_bytes  change of allocated host memory in it and in no call inside it, bytes; null for a
+--                 kernel, and if memory was not recorded
 -- self_device_bytes  the same for device memory
 CREATE MACRO call_stacks(run) AS TABLE
     WITH

@@ -1,0 +1,239 @@
+"""What is exported, as speedscope itself reads and shows it, and as flamegraph.pl would."""
+
+import base64
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import pytest
+from playwright.sync_api import Browser, Page
+
+import ingest
+from tests.command import Result
+from tests.conftest import REPOSITORY
+from tests.samples import Samples
+
+GPU, FRAMES = "v100_resnet50_workers0", "flux_eager_full"
+COLUMNS = {
+    "host": "self_ns",
+    "device": "self_device_ns",
+    "idle": "self_idle_ns",
+    "cpu-memory": "self_cpu_bytes",
+    "device-memory": "self_device_bytes",
+}
+EXPORTED = [*((GPU, metric) for metric in COLUMNS), (FRAMES, "host")]
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9} | {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+SHOWN = re.compile(r"([\d,.]+) ?(\w*) \(.*%\)")
+# Of each thread, or of all, and each name: in it, and in it outside of the calls inside. A name
+# that is in itself counts once.
+TOTALS = """
+WITH RECURSIVE
+calls AS (
+    SELECT
+        {thread} AS thread, rank, pid, tid, id,
+        any_value(caller_id) AS caller_id, any_value({name}) AS name, sum({column}) AS own
+    FROM call_stacks($1)
+    GROUP BY ALL
+),
+
+names AS (
+    SELECT thread, rank, pid, tid, id, own, name AS own_name, name, caller_id
+    FROM calls
+    WHERE own > 0
+    UNION ALL
+    SELECT
+        names.thread, rank, pid, tid, names.id, names.own, names.own_name,
+        around.name, around.caller_id
+    FROM names
+    INNER JOIN calls AS around USING (rank, pid, tid)
+    WHERE around.id = names.caller_id
+),
+
+counted AS (SELECT DISTINCT * EXCLUDE caller_id FROM names)
+
+SELECT
+    thread, name, sum(own)::BIGINT AS total,
+    coalesce(sum(own) FILTER (WHERE name = own_name), 0)::BIGINT AS self
+FROM counted
+GROUP BY ALL
+"""
+THREAD = "format('rank {}, process {}, thread {}', rank, pid, tid)"
+
+
+class Weight(NamedTuple):
+    """What speedscope calls the total and the self weight of a frame."""
+
+    total: int
+    self: int
+
+
+Weights = dict[str, Weight]
+
+
+@pytest.fixture(scope="session")
+def package() -> Path:
+    """speedscope's package, which `make test` installs and names."""
+    if named := os.environ.get("SPEEDSCOPE"):
+        return Path(named)
+    installed = REPOSITORY / ".venv" / "speedscope" / "node_modules" / "speedscope"
+    if not installed.is_dir():
+        pytest.skip("speedscope is not installed: `make .venv/.speedscope` does so")
+    return installed
+
+
+@pytest.fixture(scope="module")
+def sample_runs(sampled: Samples) -> Path:
+    """A run of a GPU, and one with Python frames."""
+    return sampled.store(GPU, FRAMES)
+
+
+@pytest.fixture
+def exported(
+    command: Callable[..., Result], sample_runs: Path, tmp_path: Path
+) -> Callable[[str, str, str], Path]:
+    """The file that `ingest export RUN OPTION FILE` writes."""
+
+    def write(run: str, option: str, metric: str) -> Path:
+        file = tmp_path / f"exported{'.json' if option == '--speedscope' else '.txt'}"
+        result = command("export", run, option, file, "--metric", metric, store=sample_runs)
+        assert result.code == 0, result.err
+        return file
+
+    return write
+
+
+@pytest.fixture
+def opened(
+    chromium: Browser, package: Path, tmp_path: Path
+) -> Iterator[Callable[[Path], tuple[Page, dict[str, Any]]]]:
+    """Opens a file in speedscope: the page, and the profiles that speedscope's Export gives."""
+    app = package / "dist" / "release" / "index.html"
+    page = chromium.new_page()
+    page.set_default_timeout(20_000)
+
+    def open_file(file: Path) -> tuple[Page, dict[str, Any]]:
+        script, profiles = tmp_path / "load.js", tmp_path / "profiles.json"
+        encoded = base64.b64encode(file.read_bytes()).decode()
+        script.write_text(f"speedscope.loadFileFromBase64({file.name!r}, {encoded!r})")
+        page.goto(f"{app.as_uri()}#localProfilePath={script}")
+        with page.expect_download() as download:
+            page.get_by_text("Export").click()
+        download.value.save_as(profiles)
+        return page, json.loads(profiles.read_text())
+
+    yield open_file
+    page.close()
+
+
+def expected(store: Path, run: str, column: str, thread: str, name: str) -> dict[str, Weights]:
+    """The weights of the names in each thread, from the view."""
+    with ingest.connect(store) as connection:
+        rows = connection.execute(
+            TOTALS.format(column=column, thread=thread, name=name), [ingest.Store(store).find(run)]
+        ).fetchall()
+    weights: dict[str, Weights] = {}
+    for key, frame, *weight in rows:
+        weights.setdefault(key, {})[frame] = Weight(*weight)
+    return weights
+
+
+def imported(file: dict[str, Any]) -> dict[str, Weights]:
+    """The weights of the frames in each profile."""
+    labels = [
+        f"{each['file']}({each['line']}): {each['name']}" if "file" in each else each["name"]
+        for each in file["shared"]["frames"]
+    ]
+    return {profile["name"]: weights(profile, labels) for profile in file["profiles"]}
+
+
+def weights(profile: dict[str, Any], labels: list[str]) -> Weights:
+    """The weights of the frames in a profile of events."""
+    total, own = Counter[str](), Counter[str]()
+    around: list[tuple[str, int]] = []
+    before = profile["startValue"]
+    for event in profile["events"]:
+        label, at = labels[event["frame"]], event["at"]
+        if around:
+            own[around[-1][0]] += at - before
+        before = at
+        if event["type"] == "O":
+            around.append((label, at))
+        else:
+            opened, since = around.pop()
+            assert opened == label
+            total[label] += 0 if any(label == other for other, _ in around) else at - since
+    assert not around
+    assert profile["endValue"] == sum(own.values())
+    return {label: Weight(total[label], own[label]) for label in total}
+
+
+def largest_shown(page: Page) -> tuple[float, float]:
+    """The self weight in the first row of the table Sandwich, and how far its digits reach."""
+    page.get_by_text("Sandwich").click()
+    page.locator("td", has_text=SHOWN).first.wait_for()
+    _total, own = page.locator("td", has_text=SHOWN).all_inner_texts()[:2]
+    number, unit = SHOWN.fullmatch(own.strip()).groups()
+    scale = UNITS[unit] if unit else 1
+    return float(number.replace(",", "")) * scale, scale * 10 ** -len(number.partition(".")[2])
+
+
+@pytest.mark.parametrize(("run", "metric"), EXPORTED)
+def test_speedscope_shows_the_threads_of_its_own_format(
+    exported: Callable[..., Path],
+    opened: Callable[..., tuple[Page, dict[str, Any]]],
+    sample_runs: Path,
+    run: str,
+    metric: str,
+) -> None:
+    page, file = opened(exported(run, "--speedscope", metric))
+    found = imported(file)
+    assert found == expected(sample_runs, run, COLUMNS[metric], THREAD, "name")
+    unit = "bytes" if metric.endswith("memory") else "nanoseconds"
+    assert {profile["unit"] for profile in file["profiles"]} == {unit}
+    first = found[file["profiles"][0]["name"]]
+    shown, digit = largest_shown(page)
+    assert shown == pytest.approx(max(weight.self for weight in first.values()), abs=digit)
+
+
+@pytest.mark.parametrize(("run", "metric"), EXPORTED)
+def test_speedscope_shows_all_threads_of_collapsed_stacks(
+    exported: Callable[..., Path],
+    opened: Callable[..., tuple[Page, dict[str, Any]]],
+    sample_runs: Path,
+    run: str,
+    metric: str,
+) -> None:
+    page, file = opened(exported(run, "--stacks", metric))
+    name = r"regexp_replace(name, '[ ;\t\n\r]', '_', 'g')"
+    (found,) = imported(file).values()
+    assert {"all": found} == expected(sample_runs, run, COLUMNS[metric], "'all'", name)
+    shown, digit = largest_shown(page)
+    assert shown == pytest.approx(max(weight.self for weight in found.values()), abs=digit)
+
+
+@pytest.mark.parametrize(("run", "metric"), EXPORTED)
+def test_the_file_keeps_to_the_schema_of_speedscope(
+    exported: Callable[..., Path], package: Path, run: str, metric: str
+) -> None:
+    schema = json.loads((package / "dist" / "release" / "file-format-schema.json").read_text())
+    jsonschema.validate(json.loads(exported(run, "--speedscope", metric).read_text()), schema)
+
+
+@pytest.mark.parametrize(("run", "metric"), EXPORTED)
+def test_flamegraph_pl_reads_a_stack_and_one_count_from_each_line(
+    exported: Callable[..., Path], sample_runs: Path, run: str, metric: str
+) -> None:
+    """It takes a second number at the end of a line for another count, and cuts names at `;`."""
+    whole = 0
+    for line in exported(run, "--stacks", metric).read_text().splitlines():
+        stack, samples = re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line).groups()
+        assert not re.search(r"\s", stack)
+        assert all(stack.split(";"))
+        whole += int(samples)
+    found = expected(sample_runs, run, COLUMNS[metric], "'all'", "name")["all"]
+    assert whole == sum(weight.self for weight in found.values())

@@ -4,7 +4,9 @@ A test finds no other name in brackets in the SQL.
 """
 
 UNKNOWN = "(unknown)"
+OTHER = "(other)"  # what a flame graph has no room for
 NO_OP = "(no op)"  # device activity without a launch record, or launched outside of operators
+NO_LAUNCH = "(no launch)"  # device activity without a launch record
 NO_STACK = "(no stack)"
 NO_MODULE = "(no module)"
 NO_OPERATOR = "(no operator)"

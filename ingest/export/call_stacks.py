@@ -29,18 +29,19 @@ class Metric(StrEnum):
 
 
 class Counted(NamedTuple):
-    """A column of `call_stacks`, and speedscope's name of its unit."""
+    """A column of `call_stacks`, what it holds, and speedscope's name of its unit."""
 
     column: str
+    what: str
     unit: str
 
 
 METRICS = {
-    Metric.host: Counted("self_ns", "nanoseconds"),
-    Metric.device: Counted("self_device_ns", "nanoseconds"),
-    Metric.idle: Counted("self_idle_ns", "nanoseconds"),
-    Metric.cpu_memory: Counted("self_cpu_bytes", "bytes"),
-    Metric.device_memory: Counted("self_device_bytes", "bytes"),
+    Metric.host: Counted("self_ns", "time of calls on the host", "nanoseconds"),
+    Metric.device: Counted("self_device_ns", "time of a device", "nanoseconds"),
+    Metric.idle: Counted("self_idle_ns", "idle time of a device", "nanoseconds"),
+    Metric.cpu_memory: Counted("self_cpu_bytes", "memory of the host", "bytes"),
+    Metric.device_memory: Counted("self_device_bytes", "memory of a device", "bytes"),
 }
 
 
@@ -53,7 +54,7 @@ class Call(NamedTuple):
     value: int
 
 
-Threads = dict[tuple[int, str, str], list[Call]]
+Threads = dict[tuple[int, str | None, str | None], list[Call]]
 
 
 def collapsed(
@@ -101,7 +102,8 @@ def _speedscope(run_id: str, threads: Threads, frames: dict[str, int], unit: str
         events, end = _events(calls, frames)
         profile = {
             "type": "evented",
-            "name": f"rank {rank}, process {pid}, thread {tid}",
+            "name": f"rank {rank}, "
+            + ("without a launch" if pid is None else f"process {pid}, thread {tid}"),
             "unit": unit,
             "startValue": 0,
             "endValue": end,
@@ -152,13 +154,14 @@ def _events(calls: list[Call], frames: dict[str, int]) -> tuple[list[dict[str, A
 def _threads(
     connection: duckdb.DuckDBPyConnection, run_id: str, counted: Counted, step: int | None
 ) -> Threads:
+    """The calls of each thread, with what they took in the step; those around it take nothing."""
     rows = connection.execute(
         f"""
-        SELECT rank, pid, tid, id, caller_id, any_value(name),
-            coalesce(sum({counted.column}), 0)::BIGINT
+        SELECT
+            rank, pid, tid, id, any_value(caller_id), any_value(name),
+            coalesce(sum({counted.column}) FILTER ($2 IS NULL OR step = $2), 0)::BIGINT
         FROM call_stacks($1)
-        WHERE $2 IS NULL OR step = $2
-        GROUP BY rank, pid, tid, id, caller_id
+        GROUP BY rank, pid, tid, id
         ORDER BY rank, pid, tid, id
         """,
         [run_id, step],
@@ -171,5 +174,5 @@ def _threads(
     }
     if not threads:
         where = "" if step is None else f" in step {step}"
-        raise MissingError(f"{run_id}: no {counted.column} was recorded{where}")
+        raise MissingError(f"{run_id}: there is no {counted.what}{where}")
     return threads

@@ -1,5 +1,6 @@
 """The command `export`."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ from ingest.export.files import write_whole
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import printable
+
+STANDARD_OUTPUT = Path("-")
 
 
 def export(
@@ -38,14 +41,17 @@ def export(
         ),
     ] = None,
     metric: Annotated[
-        Metric, typer.Option(help="What --stacks and --speedscope count.")
-    ] = Metric.host,
+        Metric | None,
+        typer.Option(
+            help="What --stacks and --speedscope count, in ns or bytes; without it, host."
+        ),
+    ] = None,
     step: Annotated[
         int | None, typer.Option(help="Only this step, of --stacks and --speedscope.")
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Write a run as one file, for a browser or another tool."""
+    """Write a run as one file, for a browser or another tool; `-` is the standard output."""
     from ingest.memory.html.export import GRAPHS, flame_graph
     from ingest.memory.html.page import memory_page
 
@@ -59,9 +65,13 @@ def export(
     wanted = [(kind, file) for kind, file in files.items() if file is not None]
     if len(wanted) != 1:
         raise typer.BadParameter(
-            "give one of --memory-svg, --segments-svg, --memory-html, --stacks and --speedscope"
+            "give exactly one of --memory-svg, --segments-svg, --memory-html, --stacks and "
+            "--speedscope"
         )
     [(kind, file)] = wanted
+    of_calls = {"stacks": collapsed, "speedscope": speedscope}
+    if kind not in of_calls and (metric is not None or step is not None):
+        raise typer.BadParameter("--metric and --step are for --stacks and --speedscope")
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
     parts: Iterable[str]
@@ -70,7 +80,10 @@ def export(
     elif kind == "html":
         parts = [read(connection, lambda: memory_page(connection, run_id))]
     else:
-        form = collapsed if kind == "stacks" else speedscope
-        parts = read(connection, lambda: form(connection, run_id, METRICS[metric], step))
+        counted = METRICS[metric or Metric.host]
+        parts = read(connection, lambda: of_calls[kind](connection, run_id, counted, step))
+    if file == STANDARD_OUTPUT:
+        sys.stdout.writelines(parts)
+        return
     write_whole(file, parts)
     results().print(f"wrote {printable(str(file))}", markup=False)

@@ -3,7 +3,7 @@
 import duckdb
 
 from ingest.errors import MissingError
-from ingest.memory.html.flamegraph import Line, render
+from ingest.memory.html.flamegraph import Frame, render
 from ingest.units import size
 
 GRAPHS = {"memory": "by stack", "segments": "by segment and stack"}
@@ -17,13 +17,34 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
     """
     rows = connection.execute(
         """
-        SELECT flames.source_id, parse_filename(sources.path), flames.rank,
-            device_label(flames.device_type, flames.device), flames.frames, flames.bytes
-        FROM memory_flames AS flames
-        INNER JOIN sources
-            ON flames.run_id = sources.run_id AND flames.source_id = sources.source_id
-        WHERE flames.run_id = $1 AND flame_graph = $2
-        ORDER BY flames.source_id, flames.device_type, flames.device, flames.frames
+        WITH
+        flames AS (
+            SELECT
+                flames.frames,
+                flames.bytes,
+                concat(
+                    parse_filename(sources.path), ' rank ', flames.rank, ' ',
+                    device_label(flames.device_type, flames.device)
+                ) AS place
+            FROM memory_flames AS flames
+            INNER JOIN sources
+                ON flames.run_id = sources.run_id AND flames.source_id = sources.source_id
+            WHERE flames.run_id = $1 AND flame_graph = $2
+        ),
+
+        stacks AS (
+            SELECT
+                if((SELECT count(DISTINCT place) FROM flames) > 1, [place], []) || frames AS frames,
+                bytes AS value,
+                NULL::BIGINT AS base_value
+            FROM flames
+        ),
+
+        calls AS (FROM calls_of_stacks('stacks'))
+
+        SELECT id, caller_id, name, total_value::BIGINT
+        FROM flame_graph('calls', most := 1e9::BIGINT)
+        ORDER BY height DESC, id
         """,
         [run_id, graph],
     ).fetchall()
@@ -32,10 +53,6 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
             f"{run_id}: no memory snapshot with segments, which a flame graph is made of; "
             "--memory-html needs none"
         )
-    several = len({(row[0], row[3]) for row in rows}) > 1
-    lines: list[Line] = []
-    for _, name, rank, device, frames, held in rows:
-        first = [f"{name} rank {rank} {device}"] if several else []
-        lines.append(([*first, *frames], held))
-    total = sum(held for _, held in lines)
-    return render(lines, f"{run_id}: {size(total)} reserved, {GRAPHS[graph]}", size)
+    frames = [Frame(*row) for row in rows]
+    total = sum(frame.weight for frame in frames if frame.caller_id is None)
+    return render(frames, f"{run_id}: {size(total)} reserved, {GRAPHS[graph]}", size)

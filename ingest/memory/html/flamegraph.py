@@ -4,15 +4,13 @@ Drawn from the top: what comes first in a path is above what it is divided into.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 from ingest.units import printable
-
-Line = tuple[Sequence[str], int]  # path from the outermost name inwards, and its weight
 
 WIDTH, ROW, MARGIN, TOP = 1200, 18, 10, 56  # px
 LETTER = 7.2  # width of a letter, px
@@ -53,31 +51,34 @@ svg.searched g.frame:not(.found) rect { fill: #e4e6ea; }
 """
 
 
-@dataclass
-class _Frame:
-    """A rectangle: what all paths that begin alike weigh together."""
+class Frame(NamedTuple):
+    """A box: its id, that of the one around it, its name, and what it weighs with those inside."""
 
+    id: str
+    caller_id: str | None
     name: str
-    weight: int = 0
-    inner: dict[str, "_Frame"] = field(default_factory=dict)
+    weight: int
 
 
-def render(lines: Iterable[Line], title: str, unit: Callable[[int], str]) -> str:
-    """The flame graph of the lines; `unit` writes a weight as people read it.
+def render(frames: Iterable[Frame], title: str, unit: Callable[[int], str]) -> str:
+    """The flame graph of the frames; `unit` writes a weight as people read it.
 
-    Lines without weight are left out. A frame's width is its share of all; of equals in depth under
-    one frame, the heaviest stands first. Raises ValueError where no line weighs anything.
+    A frame's width is its share of all; of equals in depth under one frame, the heaviest stands
+    first. Raises ValueError where no frame weighs anything.
     """
-    root = _merged(lines)
-    if not root.weight:
-        raise ValueError("no line of the flame graph weighs anything")
-    frames, depth = _placed(root, unit)
+    inside: dict[str | None, list[Frame]] = {}
+    for frame in frames:
+        inside.setdefault(frame.caller_id, []).append(frame)
+    total = sum(frame.weight for frame in inside.get(None, []))
+    if not total:
+        raise ValueError("no frame of the flame graph weighs anything")
+    boxes, depth = _placed(inside, total, unit)
     height = TOP + depth * ROW + MARGIN
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-            f'viewBox="0 0 {WIDTH} {height}" data-total="{root.weight}" data-row="{ROW}" '
+            f'viewBox="0 0 {WIDTH} {height}" data-total="{total}" data-row="{ROW}" '
             f'data-margin="{MARGIN}" data-letter="{LETTER}">',
             f"<title>{_text(title)}</title>",
             f"<style>{STYLE}</style>",
@@ -86,45 +87,36 @@ def render(lines: Iterable[Line], title: str, unit: Callable[[int], str]) -> str
             "A click zooms in, a click on what is above zooms out.</text>",
             f'<text class="said" id="search" x="{WIDTH - MARGIN}" y="22" text-anchor="end">'
             "Search</text>",
-            *frames,
+            *boxes,
             f"<script><![CDATA[\n{SCRIPT.read_text(encoding='utf-8')}]]></script>",
             "</svg>\n",
         ]
     )
 
 
-def _merged(lines: Iterable[Line]) -> _Frame:
-    root = _Frame("all")
-    for path, weight in lines:
-        if weight <= 0:
-            continue
-        at = root
-        at.weight += weight
-        for name in path:
-            at = at.inner.setdefault(name, _Frame(name))
-            at.weight += weight
-    return root
-
-
-def _placed(root: _Frame, unit: Callable[[int], str]) -> tuple[list[str], int]:
-    """The rectangles as SVG, outer ones first, and how many lie in each other."""
-    scale = (WIDTH - 2 * MARGIN) / root.weight
+def _placed(
+    inside: Mapping[str | None, list[Frame]], total: int, unit: Callable[[int], str]
+) -> tuple[list[str], int]:
+    """The boxes as SVG, outer ones first, and how many lie in each other."""
+    scale = (WIDTH - 2 * MARGIN) / total
     shown: list[str] = []
     deepest = 0
+    root = Frame("", None, "all", total)
     waiting = [(root, 0, 0)]  # a frame, how deep it lies, what lies left of it
     while waiting:
         frame, depth, left = waiting.pop()
         deepest = max(deepest, depth + 1)
-        shown.append(_svg(frame, depth, left, root.weight, scale, unit))
-        for inner in sorted(frame.inner.values(), key=lambda frame: (-frame.weight, frame.name)):
-            if inner.weight * scale >= NARROWEST:
-                waiting.append((inner, depth + 1, left))
-            left += inner.weight
+        shown.append(_svg(frame, depth, left, total, scale, unit))
+        inner = inside.get(None if frame is root else frame.id, [])
+        for each in sorted(inner, key=lambda frame: (-frame.weight, frame.name)):
+            if each.weight * scale >= NARROWEST:
+                waiting.append((each, depth + 1, left))
+            left += each.weight
     return shown, deepest
 
 
 def _svg(
-    frame: _Frame, depth: int, left: int, total: int, scale: float, unit: Callable[[int], str]
+    frame: Frame, depth: int, left: int, total: int, scale: float, unit: Callable[[int], str]
 ) -> str:
     x, y, width = MARGIN + left * scale, TOP + depth * ROW, frame.weight * scale
     name = printable(frame.name, LONGEST_NAME)

@@ -51,7 +51,7 @@ def test_lines_from_the_outermost_frame_to_the_innermost(
     assert lines(command, path, "--metric", "device") == [
         "a_b.py(3):_main;aten::mm;gemm_x 8000",
     ]
-    assert lines(command, path, "--metric", "idle") == ["a_b.py(3):_main;aten::mm 36000"]
+    assert lines(command, path, "--metric", "idle") == ["a_b.py(3):_main;aten::mm;gemm_x 36000"]
 
 
 def test_speedscope_gets_each_thread(
@@ -86,7 +86,7 @@ def test_what_was_not_recorded_is_no_file(
     path = tmp_path / "stacks.txt"
     done = command("export", "trace", "--stacks", str(path), "--metric", metric)
     assert done.code == 1
-    assert "was recorded" in done.err
+    assert "there is no" in done.err
     assert not path.exists()
 
 
@@ -95,25 +95,79 @@ def test_one_file_at_a_time(added: Traces, command: Callable[..., Any], tmp_path
     assert command("export", "trace", *files).code == 2
 
 
-@pytest.mark.parametrize("name", ["h100_owlv2", "mi300_owlv2", "v100_resnet50_workers0"])
-def test_every_kernel_with_a_launch_is_in_the_tree(sample_store: Path, name: str) -> None:
-    """All the device time that is launched on a thread, and that of each kernel by its operator."""
+def test_a_dash_is_the_standard_output_and_other_files_take_no_metric(
+    added: Traces, command: Callable[..., Any]
+) -> None:
+    done = command("export", "trace", "--stacks", "-", "--metric", "device")
+    assert done.out == "a_b.py(3):_main;aten::mm;gemm_x 8000\n"
+    assert command("export", "trace", "--memory-svg", "-", "--metric", "device").code == 2
+
+
+def test_a_step_stands_in_the_calls_around_it(traces: Traces, command: Callable[..., Any]) -> None:
+    traces.store.add(
+        traces.write(
+            [
+                frame("a.py(3): main", 0, 200),
+                *(host(f"ProfilerStep#{n}", "user_annotation", n * 100, 90) for n in (0, 1)),
+                *(op("aten::mm", n * 100 + 10, 20 + n) for n in (0, 1)),
+            ]
+        )
+    )
+    done = command("export", "trace", "--stacks", "-", "--step", "1")
+    assert sorted(done.out.splitlines()) == [
+        "a.py(3):_main;ProfilerStep* 69000",
+        "a.py(3):_main;ProfilerStep*;aten::mm 21000",
+    ]
+
+
+def test_kernels_outside_of_operators_and_without_a_launch_are_in_it(
+    traces: Traces, command: Callable[..., Any]
+) -> None:
+    """Below the annotation, frame or runtime call around their launch; or below `(no launch)`."""
+    launch = ("cudaLaunchKernel", "cuda_runtime")
+    traces.store.add(
+        traces.write(
+            [
+                op("record_param_comms", 0, 50),
+                host("nccl:all_to_all", "user_annotation", 5, 30),
+                host(*launch, 10, 5, {"correlation": 1}),
+                kernel("in annotation", 20, 7, correlation=1),
+                host(*launch, 60, 5, {"correlation": 2}),
+                kernel("alone", 70, 9, correlation=2),
+                kernel("lost", 80, 11, correlation=99),
+            ]
+        )
+    )
+    done = command("export", "trace", "--stacks", "-", "--metric", "device")
+    assert sorted(done.out.splitlines()) == [
+        "(no_launch);lost 11000",
+        "cudaLaunchKernel;alone 9000",
+        "record_param_comms;nccl:all_to_all;in_annotation 7000",
+    ]
+
+
+SAMPLES = ("h100_owlv2", "mi300_owlv2", "v100_resnet50_workers0", "h100_qwen1.5-0.5b")
+SAMPLES += ("nccl_training_control", "mi210_gpu_only", "alexnet_cuda_sync")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_all_kernels_and_all_idle_time_are_in_the_tree(sample_store: Path, name: str) -> None:
     with ingest.connect(sample_store) as connection:
         (run,) = connection.execute("SELECT run_id FROM runs WHERE name = $1", [name]).fetchall()[0]
-        found = connection.execute(
-            "SELECT name, sum(self_device_ns) FROM call_stacks($1) WHERE category = 'kernel' "
+        stacks = connection.execute(
+            "SELECT name, sum(calls), sum(self_device_ns) FROM call_stacks($1) "
+            "WHERE category = 'kernel' AND calls > 0 GROUP BY name ORDER BY name",
+            [run],
+        ).fetchall()
+        kernels = connection.execute(
+            "SELECT name, count(*), sum(dur_ns) FROM kernels WHERE run_id = $1 "
             "GROUP BY name ORDER BY name",
             [run],
         ).fetchall()
-        expected = connection.execute(
-            "SELECT name, sum(dur_ns) FROM kernels WHERE run_id = $1 AND op_id IS NOT NULL "
-            "GROUP BY name ORDER BY name",
+        assert stacks == kernels
+        [(idle, gaps)] = connection.execute(
+            "SELECT (SELECT sum(self_idle_ns) FROM call_stacks($1)), "
+            "(SELECT coalesce(sum(dur_ns), 0) FROM bubbles WHERE run_id = $1)",
             [run],
         ).fetchall()
-        assert found == expected
-        whole = connection.execute(
-            "SELECT (SELECT sum(self_device_ns) FROM call_stacks($1)), "
-            "(SELECT sum(self_device_ns) FROM call_tree WHERE run_id = $1)",
-            [run],
-        ).fetchall()[0]
-        assert whole[0] == whole[1]
+        assert idle == gaps

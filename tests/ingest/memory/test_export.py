@@ -337,7 +337,7 @@ def test_one_kind_of_file_at_a_time(
     done = command("export", "trimmed", *wanted)
     assert (done.code, done.out) == (2, "")
     said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.err).split())
-    assert "give one of --memory-svg" in said
+    assert "give exactly one of --memory-svg" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,6 +7,8 @@
 -- kind             kineto, memory_snapshot, memory_timeline, compile_log, run_json or other
 -- rank             rank of the process: from the file's content, else its name, else its place;
 --                  null for what is no profile
+-- cycle            number of the cycle of the profiler's schedule in which a trace was recorded, from
+--                  1, the same for all processes; null where each process wrote one trace
 -- bytes            size on disk, bytes
 -- json_bytes       size decompressed, bytes
 -- sha256           checksum of the file on disk

@@ -53,10 +53,10 @@ WITH_NAMES_OF_2021 = {
 def test_steps_are_split_as_the_plugin_did(
     run: str, store_of_samples: duckdb.DuckDBPyConnection
 ) -> None:
+    named = store_of_samples.execute("SELECT run_id FROM runs WHERE name = $1", [run])
     rows = store_of_samples.execute(
-        f"SELECT step, {COLUMNS} FROM tensorboard_steps "
-        "WHERE run_id = (SELECT run_id FROM runs WHERE name = $1) ORDER BY start_ns",
-        [run],
+        f"SELECT step, {COLUMNS} FROM tensorboard_steps WHERE run_id = $1 ORDER BY start_ns",
+        named.fetchall()[0],
     ).fetchall()
     expected = (AS_RECORDED | WITH_NAMES_OF_2021)[run]
     assert [row[0] for row in rows] == [row[0] for row in expected]

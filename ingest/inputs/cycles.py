@@ -20,9 +20,13 @@ class _Trace:
 
 @dataclass
 class _Cycle:
-    """The traces of a cycle by process, and whether each was recorded at the time of another."""
+    """The traces of a cycle by process, and the steps in them.
+
+    `uncertain`: the processes whose trace is in it by its place in the order alone.
+    """
 
     traces: dict[str, _Trace] = field(default_factory=dict)
+    steps: set[int] = field(default_factory=set)
     uncertain: set[str] = field(default_factory=set)
 
     @property
@@ -31,8 +35,11 @@ class _Cycle:
 
     def has_steps_of(self, trace: _Trace) -> bool:
         """Whether it has one of the trace's steps; also where neither has any."""
-        own = frozenset[int]().union(*(other.steps for other in self.traces.values()))
-        return bool(own & trace.steps) or own == trace.steps
+        return bool(self.steps & trace.steps) or self.steps == trace.steps
+
+    def add(self, trace: _Trace) -> None:
+        self.traces[trace.process] = trace
+        self.steps |= trace.steps
 
     def overlaps(self, trace: _Trace) -> bool:
         """Whether one of its traces was recorded at the same time."""
@@ -110,7 +117,7 @@ def _place(trace: _Trace, cycles: list[_Cycle]) -> None:
             cycle.uncertain.add(trace.process)
         else:
             cycles.append(cycle)
-    cycle.traces[trace.process] = trace
+    cycle.add(trace)
 
 
 def _warn(process: str, cycles: list[_Cycle]) -> None:

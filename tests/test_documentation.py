@@ -12,7 +12,7 @@ import ingest
 from docs import generate, worked_questions
 from ingest import connect, sql
 from ingest.cli.commands import app
-from tests.samples import Samples
+from tests.samples import TWO_RANKS, Samples
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -72,6 +72,21 @@ def test_the_questions_show_what_their_queries_give(sampled: Samples) -> None:
     assert len(worked_questions.QUESTION.findall(page)) >= 10
     store = sampled.store(*worked_questions.RUNS)
     assert worked_questions.questions(page, store) == page
+
+
+def test_users_of_tensorboard_find_each_view(sampled: Samples) -> None:
+    page = (REPOSITORY / "docs" / "from_tensorboard.md").read_text(encoding="utf-8")
+    queries = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    assert len(queries) >= 15
+    runs = ("v100_resnet50_workers0", "v100_resnet50_workers4", TWO_RANKS, "flux_eager_full")
+    with connect(sampled.store(*runs)) as opened:
+        for query in queries:
+            rows = opened.execute(query).fetchall()
+            assert rows or "[pl]" in query, query  # no sample is of Lightning
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    for command, options in re.findall(r"^\$ ingest (\w+)(.*)$", page, re.MULTILINE):
+        known = {name for option in commands[command].params for name in option.opts}
+        assert set(re.findall(r"--[\w-]+", options)) <= known
 
 
 def test_the_graph_of_the_sql_is_what_the_sql_says() -> None:

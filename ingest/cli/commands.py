@@ -17,6 +17,7 @@ from ingest.comparison.commands import diff
 from ingest.errors import QueryError
 from ingest.export.commands import export
 from ingest.formats import max_inflation, max_snapshot_bytes
+from ingest.inputs import run_directories
 from ingest.memory.commands import memory
 from ingest.pipeline import AddOptions
 from ingest.sql import macros, relations, start_here
@@ -110,13 +111,17 @@ def add(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
 ) -> None:
-    """Add profiles to the store: each path becomes a run."""
+    """Add profiles to the store: each path becomes a run.
+
+    So does each directory below that holds traces as torch.profiler writes them for TensorBoard.
+    """
     max_inflation()  # a wrong one would be told of each path
     max_snapshot_bytes()
     options = AddOptions(
         name, model, mode and mode.value, tags_of(tag or []), keep_metadata, redact_paths
     )
-    if not add_with_progress(Store(store or default_store()), paths, options, jobs, as_json):
+    runs = [run for path in paths for run in run_directories(path)]
+    if not add_with_progress(Store(store or default_store()), runs, options, jobs, as_json):
         raise typer.Exit(1)
 
 
@@ -156,7 +161,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         results().print(table(("", "run"), zip(names, row, strict=True)))
     for path, line, warnings in rows(
         """
-        SELECT path, concat_ws(', ', kind, 'rank ' || rank, status,
+        SELECT path, concat_ws(', ', kind, 'rank ' || rank, 'cycle ' || cycle, status,
             format('{:,} bytes', bytes),
             format('{:,} event{}', events, if(events = 1, '', 's')),
             format('{:,} row{}', complete_events, if(complete_events = 1, '', 's')),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from ingest.formats.compile_log.recognition import is_compile_log
+from ingest.formats.execution_trace.recognition import is_execution_trace
 from ingest.formats.kineto.recognition import is_trace
 from ingest.formats.memory_timeline.recognition import is_timeline
 from ingest.formats.snapshot.recognition import is_snapshot
@@ -67,6 +68,14 @@ FORMATS = (
         recognise=is_trace,
         load=Loader("kineto"),
         has_events=True,
+    ),
+    Format(
+        "execution_trace",
+        noun="node",
+        encoding="JSON",
+        suffix=r"(\.et)?\.json",
+        recognise=is_execution_trace,
+        load=Loader("execution_trace"),
     ),
     Format(
         "memory_snapshot",

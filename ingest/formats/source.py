@@ -34,6 +34,7 @@ class Source:
     sha256: str
     format: "Format | None" = None
     rank: int | None = None
+    cycle: int | None = None
     status: str = "ok"
     json_bytes: int | None = None
     events: int | None = None
@@ -93,9 +94,10 @@ class Source:
             return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
         megabytes = (self.json_bytes or 0) / 1e6
         warnings = "; ".join(self.warnings)
+        cycle = f"cycle {self.cycle}, " if self.cycle else ""
         rows = f", {counted(self.complete or 0, 'row')}" if self.format.has_events else ""
         return (
-            f"{self.name}: rank {self.rank}, {counted(self.events or 0, self.format.noun)}, "
+            f"{self.name}: rank {self.rank}, {cycle}{counted(self.events or 0, self.format.noun)}, "
             f"{megabytes:.1f} MB of {self.format.encoding}, read in {self.seconds or 0:.1f} s"
             f"{rows}, {self.status}" + (f" ({warnings})" if warnings else "")
         )

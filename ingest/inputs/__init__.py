@@ -1,5 +1,6 @@
 """A run on disk: its directory, its files, their ranks, and its run.json."""
 
+from ingest.inputs.directories import run_directories
 from ingest.inputs.metadata import device_name, started_at, world_size
 from ingest.inputs.ranks import stage_ranks
 from ingest.inputs.run_input import RunInput, read_run_input
@@ -9,6 +10,7 @@ __all__ = [
     "RunInput",
     "device_name",
     "read_run_input",
+    "run_directories",
     "stage_compilations",
     "stage_ranks",
     "started_at",

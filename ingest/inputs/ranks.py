@@ -6,11 +6,13 @@ from itertools import chain, count
 import duckdb
 
 from ingest.formats import Format, Source
+from ingest.inputs.cycles import number_cycles
 from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 # Traces of one process, as torch names them, and `capture`.
 CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?")
+WORKER_NAME = re.compile(r"(.+)_\d+")  # of a process, as torch names it: its host and its number
 MOST_NAMED = 5
 FAR_NS = 3_600_000_000_000  # processes of a run may follow one another
 
@@ -35,6 +37,14 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
         _warn_of_ranks(of_format)
     if len(traces := [source for source in read if source.has_events]) > 1:
         _warn_of_clocks(connection, traces)
+        number_cycles(connection, _by_process(traces))
+
+
+def _by_process(sources: list[Source]) -> dict[str, list[Source]]:
+    processes: dict[str, list[Source]] = {}
+    for source in sources:
+        processes.setdefault(_process(source), []).append(source)
+    return processes
 
 
 def _by_format(sources: list[Source]) -> list[list[Source]]:
@@ -51,12 +61,11 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
     The cycles of one profiler are files of one process, and so of one rank.
     `traced`: the ranks of process ids that are known from traces.
     """
-    processes: dict[str, list[Source]] = {}
     for source in sources:
         source.rank = _own_rank(source)
         if source.rank is None and traced and "pid" in source.metadata:
             source.rank = traced.get(str(source.metadata["pid"]))
-        processes.setdefault(_process(source), []).append(source)
+    processes = _by_process(sources)
     taken = {source.rank for cycles in processes.values() for source in cycles}
     for place, cycles in enumerate(processes.values()):
         unknown = [source for source in cycles if source.rank is None]
@@ -137,6 +146,12 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
             )
         own = spans.get(processes[source.source_id], [])
         others = [span for process in spans.values() if process is not own for span in process]
+        if own and (apart := _recorded_apart(source, spans)):
+            source.warn(
+                "recorded_apart",
+                f"was recorded at another time than {apart}: the files of another job belong into "
+                "a directory of their own",
+            )
         if (
             own
             and others
@@ -146,3 +161,20 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
                 "clock_differs",
                 "is an hour or more from all other files of the run: its clock may be another",
             )
+
+
+def _recorded_apart(source: Source, spans: dict[str, list[tuple[int, int]]]) -> str | None:
+    """A process of the same host that had ended before this one began.
+
+    A trace that tells its rank is of the job of the others.
+    """
+    own = _process(source)
+    host = WORKER_NAME.fullmatch(own)
+    if not host or "distributedInfo" in source.metadata:
+        return None
+    began = min(first for first, _ in spans[own])
+    for process, of_process in spans.items():
+        other = WORKER_NAME.fullmatch(process)
+        if other and other[1] == host[1] and max(last for _, last in of_process) < began:
+            return process
+    return None

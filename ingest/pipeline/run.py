@@ -149,14 +149,16 @@ def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source])
 
 def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     connection.executemany(
-        "INSERT INTO staged_files VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, map($10::VARCHAR[], "
-        "$11::BIGINT[]), map($12::VARCHAR[], $13::BIGINT[]), $14, $15, $16, $17)",
+        "INSERT INTO staged_files VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+        "map($11::VARCHAR[], $12::BIGINT[]), map($13::VARCHAR[], $14::BIGINT[]), $15, $16, $17, "
+        "$18)",
         [
             [
                 source.source_id,
                 source.path_text,
                 source.kind,
                 source.rank,
+                source.cycle,
                 source.bytes,
                 source.json_bytes,
                 source.sha256,

@@ -66,7 +66,7 @@ def test_columns_of_booleans_begin_with_is(types: Columns) -> None:
             assert (kind == "BOOLEAN") == column.startswith("is_"), f"{name}.{column}"
 
 
-NUMBERS_OF_OTHERS = {"external_id", "graph_id"}  # as recorded; they lead to no row
+NUMBERS_OF_OTHERS = {"external_id", "graph_id", "rf_id"}  # as recorded; they lead to no row
 
 
 def test_a_header_says_what_each_key_refers_to(types: Columns) -> None:

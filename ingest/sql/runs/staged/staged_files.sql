@@ -5,6 +5,7 @@ CREATE TABLE staged_files (
     path VARCHAR,
     kind VARCHAR,
     rank INTEGER,
+    cycle INTEGER,
     bytes BIGINT,
     json_bytes BIGINT,
     sha256 VARCHAR,

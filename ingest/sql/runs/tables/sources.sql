@@ -4,14 +4,17 @@
 -- run_id           the run
 -- source_id        number of the file in the run, from 0
 -- path             absolute path; relative where paths are redacted
--- kind             kineto, memory_snapshot, memory_timeline, compile_log, run_json or other
+-- kind             kineto, execution_trace, memory_snapshot, memory_timeline, compile_log,
+--                  run_json or other
 -- rank             rank of the process: from the file's content, else its name, else its place;
 --                  null for what is no profile
+-- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
+--                  from 1, the same for all processes; null where each process wrote one trace
 -- bytes            size on disk, bytes
 -- json_bytes       size decompressed, bytes
 -- sha256           checksum of the file on disk
 -- events           events the file holds; of a memory snapshot or timeline, actions of the
---                  allocators; of a compile log, records
+--                  allocators; of a compile log, records; of an execution trace, nodes
 -- complete_events  of those, rows of `events`; null for what is no trace
 -- other_counts     those that are rows of `other_events`, counted by what they are
 -- dropped_counts   pieces of the file that are in neither, counted by reason

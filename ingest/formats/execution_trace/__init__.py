@@ -1,0 +1,1 @@
+"""Execution traces as `torch.profiler.ExecutionTraceObserver` writes them."""

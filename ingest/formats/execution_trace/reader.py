@@ -1,0 +1,128 @@
+"""Reading what `ExecutionTraceObserver` writes: a JSON object of nodes, one for each operator."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ingest.errors import ProfileError
+from ingest.formats.io import blocks
+from ingest.formats.json_text import keys_before, without_lone_surrogates
+
+LONGEST = 2 << 30  # bytes of JSON
+BATCH = 20_000  # nodes
+NODES = re.compile(r'"nodes"\s*:\s*\[')
+NODE = re.compile(r'\{\s*"id"\s*:\s*\d')
+END = re.compile(r"\s*[,\]]")
+# torch does not escape the names of annotations.
+NAME = re.compile(r'("name"\s*:\s*)"(.*?)"(\s*,\s*"ctrl_deps"\s*:\s*\d)', re.DOTALL)
+DECODER = json.JSONDecoder(strict=False)
+NUMBERS = ("seq_id", "scope", "tid", "fw_tid", "fw_parent")
+TEXTS = ("op_schema", "kernel_backend", "kernel_file")
+SIDES = ("inputs", "outputs")
+ASPECTS = ("values", "shapes", "types", "strides")
+SCHEMA = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("node_id", "ctrl_deps", "rf_id", *NUMBERS)),
+        *((name, pa.string()) for name in ("name", *TEXTS)),
+        *((f"{side}_{aspect}", pa.string()) for side in SIDES for aspect in ASPECTS),
+    ]
+)
+
+
+@dataclass
+class ExecutionTrace:
+    """A file of nodes. What it says of itself, and what could not be read, is known at the end.
+
+    `fault`: why the file ends early; empty where it is whole.
+    """
+
+    path: Path
+    progress: Callable[[int], None] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    json_bytes: int = 0
+    nodes: int = 0
+    unread: int = 0
+    fault: str = ""
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The nodes, in the file's order, with the columns of `SCHEMA`.
+
+        Raises ProfileError for a file that holds no nodes, or is too long.
+        """
+        text = self._text()
+        first = NODES.search(text)
+        if not first:
+            raise ProfileError(f"{self.path}: no nodes: not an execution trace")
+        self.metadata = keys_before(text[: first.start()]).found
+        starts = [found.start() for found in NODE.finditer(text, first.end())]
+        rows: list[dict[str, Any]] = []
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            node = _node(text[start:end])
+            if node is None and end == len(text):
+                self.fault = self.fault or f"ends in node {self.nodes + self.unread:,}"
+            elif node is None:
+                self.unread += 1
+            else:
+                self.nodes += 1
+                rows.append(node)
+            if len(rows) == BATCH:
+                yield pa.Table.from_pylist(rows, SCHEMA)
+                rows.clear()
+        yield pa.Table.from_pylist(rows, SCHEMA)
+
+    def _text(self) -> str:
+        content = bytearray()
+        with self.path.open("rb") as file:
+            try:
+                for block in blocks(file):
+                    content += block
+                    if self.progress:
+                        self.progress(file.tell())
+                    if len(content) > LONGEST:
+                        raise ProfileError(f"{self.path}: longer than {LONGEST:,} bytes of JSON")
+            except (EOFError, OSError) as error:
+                self.fault = str(error)
+        self.json_bytes = len(content)
+        return without_lone_surrogates(content.decode("utf-8", "replace"))
+
+
+def _node(text: str) -> dict[str, Any] | None:
+    """The columns of a node at the beginning of a text; None where it cannot be read."""
+    try:
+        said, end = DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", text, count=1)
+        try:
+            said, end = DECODER.raw_decode(repaired)
+        except (ValueError, RecursionError):
+            return None
+        text = repaired
+    if not END.match(text, end):
+        return None
+    try:
+        attributes = {each["name"]: each.get("value") for each in said.get("attrs", [])}
+        sides = {side: said.get(side) or {} for side in SIDES}
+        return {
+            "node_id": _number(said.get("id")),
+            "ctrl_deps": _number(said.get("ctrl_deps")),
+            "rf_id": _number(attributes.get("rf_id")),
+            **{name: _number(attributes.get(name)) for name in NUMBERS},
+            "name": str(said.get("name")),
+            **{name: str(attributes.get(name) or "") or None for name in TEXTS},
+            **{
+                f"{side}_{aspect}": json.dumps(values.get(aspect))
+                for side, values in sides.items()
+                for aspect in ASPECTS
+            },
+        }
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and abs(value) < 1 << 63 else None

@@ -1,0 +1,28 @@
+"""The run directories below a path, as TensorBoard finds them."""
+
+import os
+import re
+from pathlib import Path
+
+from ingest.inputs import run_json
+
+BOARD_TRACE = re.compile(r".+\.pt\.trace\.json(\.gz)?", re.IGNORECASE)
+TRACE = re.compile(r".+\.trace\.json(\.gz)?", re.IGNORECASE)
+
+
+def run_directories(path: Path) -> list[Path]:
+    """The runs that `path` stands for, in order of their names.
+
+    A directory that TensorBoard logs to may hold a run in each directory below, which then holds
+    traces named `*.pt.trace.json[.gz]`. Any other path stands for one run. Links and hidden
+    directories are not followed.
+    """
+    found = []
+    is_run = False
+    for directory, below, files in os.walk(path):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        if Path(directory) != path and any(map(BOARD_TRACE.fullmatch, files)):
+            found.append(Path(directory))
+        elif Path(directory) == path:
+            is_run = run_json.NAME in files or any(map(TRACE.fullmatch, files))
+    return [path, *found] if not found or is_run else found

@@ -1,0 +1,148 @@
+-- What each step consists of, by the rules of TensorBoard's retired plugin `torch-tb-profiler`: at
+-- each moment the first of kernel, memcpy, memset, communication, runtime, data loader and CPU that
+-- ran anywhere counts, and the parts add up to the step. `step_parts` has the causes of idle time.
+-- One row: a step of an input file.
+--
+-- As the plugin does, a step lasts until the end of the device activities that were launched in it,
+-- and begins no earlier than the step before ends. The devices of a process count together. The
+-- plugin knows only the names that torch gave events in 2021. Here, the calls of today's runtimes
+-- and drivers count as runtime, data loaders that are annotations as data loader, and all
+-- communication kernels, and all host events of NCCL and Gloo, as communication. Steps on the
+-- device's own timeline (`gpu_user_annotation`) count not as further steps, and annotations or
+-- modules that repeat stand for steps where the profiler recorded none (`steps`).
+--
+-- run_id            the run
+-- source_id         the input file
+-- rank              rank of the process
+-- step              number of the step (`steps.step`); null for a whole recording
+-- steps_from        how the steps were found, as in `steps`
+-- start_ns          Unix time at which it begins, ns
+-- dur_ns            its length, the sum of its parts, ns
+-- kernel_ns         a compute kernel ran, ns
+-- memcpy_ns         else a device copied, ns
+-- memset_ns         else a device set memory, ns
+-- communication_ns  else a communication kernel ran, or the host was in NCCL or Gloo, ns
+-- runtime_ns        else the host was in a call of the device's runtime or driver, ns
+-- data_loader_ns    else the host waited for a data loader, ns
+-- cpu_ns            else an operator ran on the host, ns
+-- other_ns          none of these, ns
+-- activities        device activities that it launched
+-- is_complete       false for the last steps of a file whose device activities the profiler may
+--                   have missed: they launched none, or fewer than 0.8 of those of the step before.
+--                   The plugin leaves these out
+WITH
+intervals AS (
+    SELECT
+        run_id,
+        source_id,
+        CASE kind
+            WHEN 'memcpy' THEN 'memcpy'
+            WHEN 'memset' THEN 'memset'
+            ELSE if(class = 'communication', 'communication', 'kernel')
+        END AS part,
+        start_ns,
+        dur_ns
+    FROM kernels
+    UNION ALL
+    SELECT
+        run_id,
+        source_id,
+        CASE
+            WHEN category IN ('cuda_runtime', 'cuda_driver') THEN 'runtime'
+            WHEN is_data_loader(name) THEN 'data_loader'
+            WHEN regexp_matches(name, '^(nccl|gloo):') THEN 'communication'
+            WHEN category = 'cpu_op' AND NOT starts_with(name, 'ProfilerStep#') THEN 'cpu'
+        END AS part,
+        start_ns,
+        dur_ns
+    FROM events
+    WHERE category IN ('cpu_op', 'user_annotation', 'cuda_runtime', 'cuda_driver')
+),
+
+changes AS (
+    SELECT
+        run_id,
+        source_id,
+        part,
+        unnest([start_ns, start_ns + dur_ns]) AS time_ns,
+        unnest([1, -1]) AS change
+    FROM intervals
+    WHERE part IS NOT NULL AND dur_ns > 0
+    UNION ALL
+    SELECT
+        run_id,
+        source_id,
+        'step' AS part,
+        unnest([start_ns, end_ns]) AS time_ns,
+        unnest([ordinal, -ordinal]) AS change
+    FROM tensorboard_windows
+),
+
+moments AS (
+    SELECT
+        run_id,
+        source_id,
+        time_ns,
+        sum(change) FILTER (WHERE part = 'step') AS step,
+        sum(change) FILTER (WHERE part = 'kernel') AS kernel,
+        sum(change) FILTER (WHERE part = 'memcpy') AS memcpy,
+        sum(change) FILTER (WHERE part = 'memset') AS memset,
+        sum(change) FILTER (WHERE part = 'communication') AS communication,
+        sum(change) FILTER (WHERE part = 'runtime') AS runtime,
+        sum(change) FILTER (WHERE part = 'data_loader') AS data_loader,
+        sum(change) FILTER (WHERE part = 'cpu') AS cpu
+    FROM changes
+    GROUP BY run_id, source_id, time_ns
+),
+
+-- Steps do not overlap, so the sum of their numbers is that of the step around the moment.
+stretches AS (
+    SELECT
+        run_id,
+        source_id,
+        sum(step) OVER in_time AS ordinal,
+        CASE
+            WHEN sum(kernel) OVER in_time > 0 THEN 'kernel'
+            WHEN sum(memcpy) OVER in_time > 0 THEN 'memcpy'
+            WHEN sum(memset) OVER in_time > 0 THEN 'memset'
+            WHEN sum(communication) OVER in_time > 0 THEN 'communication'
+            WHEN sum(runtime) OVER in_time > 0 THEN 'runtime'
+            WHEN sum(data_loader) OVER in_time > 0 THEN 'data_loader'
+            WHEN sum(cpu) OVER in_time > 0 THEN 'cpu'
+            ELSE 'other'
+        END AS part,
+        lead(time_ns) OVER in_time - time_ns AS ns
+    FROM moments
+    WINDOW in_time AS (PARTITION BY run_id, source_id ORDER BY time_ns)
+),
+
+parts AS (
+    SELECT run_id, source_id, ordinal, part, sum(ns) AS ns
+    FROM stretches
+    WHERE ordinal > 0
+    GROUP BY run_id, source_id, ordinal, part
+)
+
+SELECT
+    measured.run_id,
+    measured.source_id,
+    measured.rank,
+    measured.step,
+    measured.steps_from,
+    measured.start_ns,
+    measured.end_ns - measured.start_ns AS dur_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'kernel'), 0)::BIGINT AS kernel_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'memcpy'), 0)::BIGINT AS memcpy_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'memset'), 0)::BIGINT AS memset_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'communication'), 0)::BIGINT
+        AS communication_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'runtime'), 0)::BIGINT AS runtime_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'data_loader'), 0)::BIGINT AS data_loader_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'cpu'), 0)::BIGINT AS cpu_ns,
+    coalesce(sum(parts.ns) FILTER (WHERE parts.part = 'other'), 0)::BIGINT AS other_ns,
+    measured.activities,
+    measured.is_complete
+FROM tensorboard_windows AS measured
+LEFT JOIN parts USING (run_id, source_id, ordinal)
+GROUP BY ALL
+ORDER BY measured.run_id, measured.source_id, measured.start_ns;

@@ -1,0 +1,177 @@
+"""Execution traces of torch beside the traces of the same processes."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from ingest.errors import ProfileError
+from tests.builders.events import op
+
+RECORDING = """
+import sys, torch
+from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
+
+observer = ExecutionTraceObserver().register_callback(f"{sys.argv[1]}/host.et.json")
+with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observer) as profiler:
+    weights = torch.rand(8, 8, requires_grad=True)
+    with torch.profiler.record_function('a "quoted" label'):
+        (torch.rand(4, 8) @ weights).masked_fill(torch.eye(4, 8) > 0, -torch.inf)
+    (weights @ weights).relu().sum().backward()
+profiler.export_chrome_trace(f"{sys.argv[1]}/host.pt.trace.json")
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace of torch, and the execution trace of the same work."""
+    pytest.importorskip("torch")
+    directory = tmp_path_factory.mktemp("recorded")
+    command = [sys.executable, "-c", RECORDING, str(directory)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    return directory
+
+
+def node(number: int, name: str, rf_id: int = 0, parent: int = 1, **said: Any) -> str:
+    """A node as torch writes it, which does not escape names."""
+    attributes = {"rf_id": rf_id, "seq_id": -1, "scope": 0, "tid": 1, "op_schema": ""}
+    values = {"values": [[5, 6, 0, 64, 4, "cpu"]], "shapes": [[8, 8]], "types": ["Tensor(float)"]}
+    text = {
+        "inputs": values | {"strides": [[8, 1]]},
+        "outputs": {"values": [], "shapes": [], "types": [], "strides": []},
+        "attrs": [{"name": k, "type": "", "value": v} for k, v in (attributes | said).items()],
+    }
+    head = f'{{ "id": {number}, "name": "{name}", "ctrl_deps": {parent}, '
+    return head + json.dumps(text).removeprefix("{")
+
+
+def write(directory: Path, *nodes: str, pid: int = 1, name: str = "host.et.json") -> Path:
+    """An execution trace of these nodes."""
+    head = f'{{ "schema": "1.1.1-chakra.0.0.4", "pid": {pid}, "start_ts": 1, "nodes": ['
+    path = directory / name
+    path.write_text(f'{head}{", ".join(nodes)}], "finish_ts": 2 }}')
+    return path
+
+
+def nodes_in(store: ingest.Store, columns: str) -> list[tuple[Any, ...]]:
+    return (
+        ingest.connect(store.path)
+        .sql(f"SELECT {columns} FROM execution_trace_nodes ORDER BY source_id, node_id")
+        .fetchall()
+    )
+
+
+def test_a_node_leads_to_its_operator_and_back(recorded: Path, store: ingest.Store) -> None:
+    added = store.add(recorded)
+    assert [source.kind for source in added.sources] == ["execution_trace", "kineto"]
+    assert added.sources[0].rank == added.sources[1].rank == 0
+    events = json.loads(
+        (recorded / "host.pt.trace.json").read_text().replace('a "quoted" label', "a label")
+    )["traceEvents"]
+    numbers = {
+        event["args"]["Record function id"]: event["name"]
+        for event in events
+        if "Record function id" in event.get("args", {})
+    }
+    rows = (
+        ingest.connect(store.path)
+        .sql(
+            "SELECT node.rf_id, ops.name, outputs, op_schema FROM ops "
+            "INNER JOIN execution_trace_nodes AS node USING (run_id, event_id)"
+        )
+        .fetchall()
+    )
+    assert len(rows) == len(numbers) > 30
+    assert {rf_id: name.replace('"quoted" ', "") for rf_id, name, *_ in rows} == numbers
+    written = json.loads(
+        (recorded / "host.et.json").read_text().replace('a "quoted" label', "a label")
+    )["nodes"]
+    outputs = {
+        attribute["value"]: each["outputs"]["values"]
+        for each in written
+        for attribute in each["attrs"]
+        if attribute["name"] == "rf_id"
+    }
+    assert all(json.loads(values) == outputs[rf_id] for rf_id, _, values, _ in rows)
+    assert any(schema and schema.startswith("aten::mm(Tensor self") for *_, schema in rows)
+
+
+def test_what_is_recorded_of_a_node(store: ingest.Store, tmp_path: Path) -> None:
+    write(tmp_path, node(3, "aten::relu", 7, 2, op_schema="aten::relu(Tensor self) -> Tensor"))
+    (tmp_path / "host.json").write_text(
+        json.dumps([op("aten::relu", args={"Record function id": 7})])
+    )
+    store.add(tmp_path)
+    columns = "node_id, ctrl_deps, name, event_id, rf_id, scope, sequence, op_schema, inputs, "
+    assert nodes_in(store, columns + "input_shapes, input_types, input_strides, outputs") == [
+        (
+            *(3, 2, "aten::relu", 1_000_000_000_000, 7, 0, -1),
+            "aten::relu(Tensor self) -> Tensor",
+            '[[5, 6, 0, 64, 4, "cpu"]]',
+            *("[[8, 8]]", '["Tensor(float)"]', "[[8, 1]]", "[]"),
+        )
+    ]
+
+
+def test_processes_have_numbers_of_their_own(store: ingest.Store, tmp_path: Path) -> None:
+    for pid in (1, 2):
+        write(tmp_path, node(2, "aten::mm", 7), pid=3 - pid, name=f"a{pid}.et.json")
+        event = op("aten::mm", ts=pid, pid=pid, args={"Record function id": 7})
+        (tmp_path / f"trace{pid}.json").write_text(json.dumps([event]))
+    write(tmp_path, node(2, "aten::mm", 7), pid=99, name="of_another_process.et.json")
+    store.add(tmp_path)
+    linked = ingest.connect(store.path).sql(
+        "SELECT parse_filename(sources.path), ops.pid FROM execution_trace_nodes AS node "
+        "INNER JOIN sources USING (run_id, source_id) "
+        "LEFT JOIN ops USING (run_id, event_id) ORDER BY ALL"
+    )
+    assert linked.fetchall() == [
+        ("a1.et.json", "2"),
+        ("a2.et.json", "1"),
+        ("of_another_process.et.json", None),
+    ]
+
+
+def test_a_node_without_its_operator(store: ingest.Store, tmp_path: Path) -> None:
+    write(tmp_path, node(2, "thread"), node(3, "aten::mm", 7), node(4, "aten::mm", 8))
+    events = [op("aten::mm", args={"Record function id": 7}), op("aten::mm"), op("other")]
+    events[2]["args"] = {"Record function id": 8}  # another call of the same number
+    (tmp_path / "host.json").write_text(json.dumps(events))
+    store.add(tmp_path)
+    assert nodes_in(store, "rf_id, event_id") == [(0, None), (7, 10**12), (8, None)]
+
+
+def test_names_that_torch_did_not_escape(store: ingest.Store, tmp_path: Path) -> None:
+    store.add(write(tmp_path, node(2, 'my "label", \n "id": 3'), node(3, "aten::mm")))
+    assert nodes_in(store, "name") == [('my "label", \n "id": 3',), ("aten::mm",)]
+
+
+def test_damaged_files(store: ingest.Store, tmp_path: Path) -> None:
+    broken = node(3, "aten::add").replace('"inputs":', '"inputs"')
+    whole = write(tmp_path, node(2, "aten::mm"), broken, node(4, "aten::relu")).read_bytes()
+    [source] = store.add(tmp_path / "host.et.json").sources
+    assert (source.status, source.events, source.dropped) == ("ok", 3, {"damaged node": 1})
+    assert source.warnings == ["1 node could not be read"]
+    cut = tmp_path / "cut.et.json"
+    cut.write_bytes(whole[:-60])
+    [source] = store.add(cut).sources
+    assert (source.status, source.message("truncated")) == ("truncated", "ends in node 2")
+    packed = tmp_path / "packed.et.json.gz"
+    packed.write_bytes(gzip.compress(whole)[:-12])
+    [source] = store.add(packed).sources
+    assert source.status == "truncated"
+    cut.write_bytes(whole[: whole.index(b"attrs")])
+    with pytest.raises(ProfileError, match="no node can be read: ends in node 0"):
+        store.add(cut)
+
+
+def test_a_run_without_one_has_no_such_table(store: ingest.Store, tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(json.dumps([op("aten::mm")]))
+    run_id = store.add(tmp_path / "trace.json").run_id
+    assert not (store.run_path(run_id) / "execution_trace_nodes.parquet").exists()
+    assert nodes_in(store, "*") == []

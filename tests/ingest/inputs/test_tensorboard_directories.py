@@ -1,0 +1,175 @@
+"""Directories as torch.profiler writes them for TensorBoard: runs, workers and cycles."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ingest
+from ingest.formats import Source
+from tests.builders.events import host, op
+from tests.command import Command
+
+RECORDING = """
+import sys, time, torch
+from torch.profiler import profile, schedule, tensorboard_trace_handler
+
+directory, cycles = sys.argv[1], int(sys.argv[2])
+plan = schedule(wait=0, warmup=1, active=2, repeat=cycles)
+written = tensorboard_trace_handler(directory)
+with profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=plan,
+             on_trace_ready=written) as profiler:
+    for _ in range(3 * cycles):
+        torch.rand(8, 8).relu()
+        profiler.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two processes of torch have written, three cycles each."""
+    pytest.importorskip("torch")
+    directory = tmp_path_factory.mktemp("recorded")
+    command = [sys.executable, "-c", RECORDING, str(directory), "3"]
+    workers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
+    assert [worker.wait() for worker in workers] == [0, 0]
+    return directory
+
+
+def by_worker(directory: Path) -> list[list[Path]]:
+    """The files of each worker, in order of time."""
+    workers: dict[str, list[Path]] = {}
+    for file in sorted(directory.glob("*.pt.trace.json")):
+        workers.setdefault(file.name.partition(".")[0], []).append(file)
+    return list(workers.values())
+
+
+def cycles(store: ingest.Store) -> list[tuple[int, int, list[int]]]:
+    """Rank, cycle and steps of each trace."""
+    return (
+        ingest.connect(store.path)
+        .sql(
+            "SELECT sources.rank, cycle, list(step ORDER BY step) FROM sources "
+            "INNER JOIN steps USING (run_id, source_id) GROUP BY ALL ORDER BY ALL"
+        )
+        .fetchall()
+    )
+
+
+def codes(added: list[Source]) -> set[str]:
+    return {code for source in added for code in source.warning_codes}
+
+
+def test_workers_and_cycles_of_a_schedule(recorded: Path, store: ingest.Store) -> None:
+    added = store.add(recorded)
+    assert cycles(store) == [
+        *[(0, 1, [1, 2]), (0, 2, [4, 5]), (0, 3, [7, 8])],
+        *[(1, 1, [1, 2]), (1, 2, [4, 5]), (1, 3, [7, 8])],
+    ]
+    assert "cycle 3, " in added.sources[2].summary()
+    assert not store.add(recorded).is_new
+
+
+def test_a_cycle_that_a_worker_lacks(recorded: Path, store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(recorded, run)
+    by_worker(run)[0][0].unlink()
+    sources = store.add(run).sources
+    assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
+    said = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
+    assert (0, "of 3 cycles there is no file of 1") in said
+
+
+@pytest.mark.parametrize(("workers", "count"), [(1, 1), (1, 3), (2, 1)])
+def test_fewer_workers_or_cycles(
+    workers: int, count: int, recorded: Path, store: ingest.Store, tmp_path: Path
+) -> None:
+    for files in by_worker(recorded)[:workers]:
+        for file in files[:count]:
+            shutil.copy(file, tmp_path)
+    store.add(tmp_path)
+    numbers = [None] if count == 1 else [1, 2, 3]
+    assert [(rank, cycle) for rank, cycle, _ in cycles(store)] == [
+        (rank, number) for rank in range(workers) for number in numbers
+    ]
+
+
+def test_a_directory_of_runs(recorded: Path, command: Command, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first, second = by_worker(recorded)
+    for name, files in (("run_a", first[:1]), ("nested/run_b", second)):
+        (log / name).mkdir(parents=True)
+        for file in files:
+            shutil.copy(file, log / name)
+    cut = log / "run_a" / second[0].name
+    cut.write_bytes(second[0].read_bytes()[:-2000])
+    (log / "run_a" / "events.out.tfevents.1.host").write_bytes(b"\0")
+    (log / "events.out.tfevents.1.host").write_bytes(b"\0")
+    (log / "checkpoints").mkdir()
+    result = command("add", log)
+    assert result.code == 0
+    assert "truncated" in result.err
+    lines = [line for line in result.out.splitlines() if not line.startswith("  ")]
+    assert [line.partition("-")[0] for line in lines] == ["run_b", "run_a"]
+    assert "events.out.tfevents.1.host: skipped: not a profile" in result.out
+    assert command("add", log).out.count("already in the store") == 2
+
+
+def write(directory: Path, name: str, ts: float, step: int | None = None) -> None:
+    """A trace of one operator, in a step or in none."""
+    steps = [] if step is None else [host(f"ProfilerStep#{step}", "user_annotation", ts, 100)]
+    events = [*steps, op(name, ts + 10, 50)]
+    file = directory / f"{name}.{int(ts) + 10**12}.pt.trace.json"
+    file.write_text(json.dumps({"baseTimeNanoseconds": 10**18, "traceEvents": events}))
+
+
+def numbers(store: ingest.Store) -> list[tuple[str, int | None]]:
+    """The worker and the cycle of each trace."""
+    rows = ingest.connect(store.path).sql("SELECT path, cycle FROM sources ORDER BY ALL")
+    return [(Path(path).name.partition(".")[0], cycle) for path, cycle in rows.fetchall()]
+
+
+def test_cycles_with_the_same_steps_are_told_apart_by_time(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    for ts in (0, 1000, 2000):
+        write(tmp_path, "a_1", ts, step=3)
+    for ts in (1020, 2020):
+        write(tmp_path, "b_2", ts, step=3)
+    sources = store.add(tmp_path).sources
+    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 2), ("b_2", 3)]
+    assert codes(sources) == {"rank_assumed", "cycles_missing"}
+
+
+def test_workers_that_start_at_different_times(store: ingest.Store, tmp_path: Path) -> None:
+    for ts, step in ((0, 3), (1000, 6)):
+        write(tmp_path, "a_1", ts, step)
+        write(tmp_path, "b_2", ts + 5000, step)
+    assert codes(store.add(tmp_path).sources) == {"rank_assumed"}
+    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("b_2", 1), ("b_2", 2)]
+
+
+def test_what_neither_steps_nor_times_tell_is_said(store: ingest.Store, tmp_path: Path) -> None:
+    for ts in (0, 1000, 2000):
+        write(tmp_path, "a_1", ts)
+    for ts in (5000, 6000):
+        write(tmp_path, "b_2", ts)
+    sources = store.add(tmp_path).sources
+    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 1), ("b_2", 2)]
+    assert codes(sources) == {"rank_assumed", "cycles_uncertain"}
+
+
+def test_a_job_that_wrote_into_the_same_directory_later(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    write(tmp_path, "host_1", 0, step=3)
+    write(tmp_path, "host_2", 5000, step=3)
+    first, second = store.add(tmp_path).sources
+    assert "recorded_apart" not in first.warning_codes
+    assert second.message("recorded_apart") == (
+        "was recorded at another time than host_1: the files of another job belong into a "
+        "directory of their own"
+    )

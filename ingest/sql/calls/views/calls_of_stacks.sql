@@ -5,6 +5,7 @@
 -- id          stands for the names of the frames around it and its own
 -- caller_id   the frame around it (`calls_of_stacks.id`); null for the outermost
 -- name        its name
+-- category    null
 -- value       that of the stack, if it is the innermost frame; else 0
 -- base_value  the same; null where the stack's is
 CREATE MACRO calls_of_stacks(stacks) AS TABLE
@@ -17,6 +18,7 @@ CREATE MACRO calls_of_stacks(stacks) AS TABLE
         hash(frames[:place])::VARCHAR AS id,
         if(place > 1, hash(frames[:place - 1])::VARCHAR, NULL) AS caller_id,
         frames[place] AS name,
+        NULL::VARCHAR AS category,
         if(place = len(frames), value, 0) AS value,
         if(place = len(frames) OR base_value IS NULL, base_value, 0) AS base_value
     FROM placed;

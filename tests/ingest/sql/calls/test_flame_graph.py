@@ -10,12 +10,12 @@ import ingest
 
 CALLS = """
     CREATE TEMP TABLE calls AS FROM (VALUES
-        ('m', NULL, 'main', 5, 1),
-        ('a', 'm', 'a', 10, 20),
-        ('b', 'm', 'b', 1, 2),
-        ('c', 'm', 'c', 2, 0),
-        ('d', 'c', 'd', -7, NULL)
-    ) AS calls(id, caller_id, name, value, base_value)
+        ('m', 'not here', 'main', NULL, 5, 1),
+        ('a', 'm', 'a', NULL, 10, 20),
+        ('b', 'm', 'b', NULL, 1, 2),
+        ('c', 'm', 'c', NULL, 2, 0),
+        ('d', 'c', 'd', NULL, -7, NULL)
+    ) AS calls(id, caller_id, name, category, value, base_value)
 """
 
 
@@ -27,7 +27,7 @@ def connection(tmp_path: Path) -> Any:
 
 def boxes(connection: duckdb.DuckDBPyConnection, asked: str) -> list[tuple[Any, ...]]:
     return connection.execute(
-        "SELECT name, caller_id, self_value, total_value, base_total, width "
+        "SELECT name, caller_id, self_value, total_value, total_base, width "
         f"FROM flame_graph({asked}) ORDER BY width DESC, height DESC"
     ).fetchall()
 
@@ -47,7 +47,7 @@ def test_a_chain_is_cut_at_its_inner_end(connection: Any) -> None:
     """A box is never shown without those around it, though all are as wide."""
     connection.execute(
         "CREATE TEMP TABLE calls AS SELECT chr((97 + n)::INTEGER) AS id, "
-        "if(n > 0, chr((96 + n)::INTEGER), NULL) AS caller_id, id AS name, "
+        "if(n > 0, chr((96 + n)::INTEGER), NULL) AS caller_id, id AS name, NULL AS category, "
         "(n = 9)::BIGINT AS value, NULL::BIGINT AS base_value FROM range(10) AS _(n)"
     )
     assert [row[:2] for row in boxes(connection, "'calls', most := 3")] == [
@@ -78,7 +78,7 @@ def test_boxes_of_a_real_run_are_as_wide_as_what_is_in_them(
             0
         ]
         connection.execute(
-            "CREATE TEMP TABLE calls AS SELECT id, caller_id, name, "
+            "CREATE TEMP TABLE calls AS SELECT id, caller_id, name, category, "
             f"{counted} AS value, NULL::BIGINT AS base_value FROM call_stacks($1)",
             [run],
         )

@@ -1,0 +1,102 @@
+"""Flame graphs: boxes below the boxes around them, as wide as what they took; a click on one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+import ingest
+from dashboard.drawing import colours, formatting
+
+MOST_LEVELS = 36  # that are drawn; a click shows what is deeper
+LEVEL_PIXELS = 20
+NAME_WIDTH = 200  # characters on hover
+ALL = "all"
+
+
+def draw(
+    boxes: pd.DataFrame,
+    written: Callable[[float], str],
+    *,
+    search: str,
+    is_compared: bool,
+    key: str,
+) -> str | None:
+    """The graph of the rows of `flame_graph`; the id of the box that was clicked.
+
+    `written` writes a value. What has `search` in its name keeps its colour. Compared boxes are
+    red where they took more than in the first run, and blue where less.
+    """
+    whole = boxes["width"][boxes["caller_id"].isna()].sum()
+    names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
+    ids = [
+        f"{ingest.names.OTHER} {row.caller_id}" if formatting.missing(row.id) else str(row.id)
+        for row in boxes.itertuples()
+    ]
+    levels = min(MOST_LEVELS, int(boxes["height"].max()) + 2)
+    figure = go.Figure(
+        go.Icicle(
+            ids=[ALL, *ids],
+            parents=["", *boxes["caller_id"].fillna(ALL)],
+            labels=[ALL, *map(formatting.short_name, names)],
+            values=[whole, *boxes["width"]],
+            branchvalues="total",
+            customdata=[
+                _hover(ALL, boxes[boxes["caller_id"].isna()].sum(numeric_only=True), whole, written),
+                *(
+                    _hover(name, row, whole, written)
+                    for name, (_, row) in zip(names, boxes.iterrows(), strict=True)
+                ),
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            marker={
+                "colors": [colours.NO_BOX, *_colours(boxes, search, is_compared)],
+                "line": {"width": 0.5, "color": colours.BOX_EDGE},
+            },
+            textfont={"color": colours.BOX_INK, "size": 12},
+            tiling={"orientation": "v"},
+            pathbar={"visible": False},
+            maxdepth=levels + 1,
+            sort=True,
+        )
+    )
+    figure.update_layout(
+        height=LEVEL_PIXELS * (levels + 1),
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        uniformtext={"minsize": 11, "mode": "hide"},
+    )
+    event: Any = st.plotly_chart(
+        figure,
+        key=key,
+        on_select="rerun",
+        selection_mode="points",
+        config={"displayModeBar": False},
+        theme=None,
+    )
+    points = event["selection"]["points"]
+    clicked = {box_id: box_id for box_id in ids if not box_id.startswith(ingest.names.OTHER)}
+    return clicked.get(points[0].get("id", "")) if points else None
+
+
+def _hover(name: str, row: Any, whole: float, written: Callable[[float], str]) -> str:
+    share = formatting.percent(100 * row["width"] / whole)
+    said = f"{formatting.html(name)}<br>{written(row['total_value'])}"
+    if not formatting.missing(row["total_base"]):
+        said = f"{formatting.html(name)}<br>{written(row['total_base'])} → "
+        said += f"{written(row['total_value'])}"
+    return f"{said}, {share} of the graph"
+
+
+def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
+    wanted = search.lower()
+    found = [wanted in str(name).lower() for name in boxes["name"]]
+    if is_compared:
+        shown = [
+            colours.of_change(row.total_value - row.total_base, row.width)
+            for row in boxes.itertuples()
+        ]
+    else:
+        shown = [colours.BOXES.get(str(kind), colours.NO_BOX) for kind in boxes["category"]]
+    return [colour if is_found else colours.NO_BOX for colour, is_found in zip(shown, found)]

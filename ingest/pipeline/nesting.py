@@ -7,6 +7,7 @@ from one to the next, so that a thread of any length takes the memory of one bat
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -17,7 +18,7 @@ from ingest.arrow import arrow_of, numpy_of
 
 BATCH_ROWS = 1 << 15  # few enough for the processor's cache
 NAMES = ("name_id", "module_name_id")
-READ = ("source_id", "lane", "event_id", "start_ns", "end_ns", *NAMES)
+READ = ("source_id", "lane", "event_id", "start_ns", "end_ns", "name_number")
 PLACES = [
     pa.field("depth", pa.int32()),
     pa.field("parent_id", pa.int64()),
@@ -29,6 +30,7 @@ PLACES = [
     pa.field("repeats", pa.int8()),
     pa.field("is_recursive", pa.int8()),
 ]
+STEP = pa.field("step", pa.int64())
 INSIDE = ("inside_ns", "inner_calls", "inner_ns", "inner_repeats")
 PATH_BASE = 0x9E3779B97F4A7C15  # odd, with bits all over
 END = np.iinfo(np.int64).max
@@ -37,6 +39,17 @@ Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 Spans = dict[str, Integers]  # columns of spans of one lane, in order of their starts
 Changes = Mapping[int, tuple[Integers, Integers]]  # of each source: moments, steps from then on
+Names = Mapping[str, Integers]  # `NAMES` by `name_number`
+
+
+class Nest(NamedTuple):
+    """Spans that nest, in order of their starts."""
+
+    start_ns: Integers
+    end_ns: Integers
+    by_end: Integers  # the places of all, in order of their ends
+    opens: Booleans  # which can be around others
+    ended: Integers  # how many of these end by each start
 
 
 def nest(
@@ -49,34 +62,37 @@ def nest(
     one for nesting at the later one's start, and so does this. Spans of no length are nobody's
     parent. Source of the rules: torch.autograd.profiler_util.
 
-    The table has depth, parent_id and self_ns and, where the relation has a `name_id`, which is 0
-    for spans that are no calls, path_id, inner_ns and repeats: a number for the names of the calls
-    from the outermost inwards, the durations of the calls directly inside, and 1 where that is a
-    single call of the same name. `caller_path_id` is the path without the span itself,
-    `is_recursive` 1 where that has the span's own name; `module_id` is to `module_name_id` what
-    `path_id` is to `name_id`. A second relation (source_id, from_ns, step) gives the `step` of each
-    span: that of the last moment before its start. Other columns are the relation's, integers
-    without NULLs.
+    The table has depth, parent_id and self_ns. For calls, two more relations are read: one
+    (source_id, from_ns, step) gives the `step` of each span, that of the last moment before its
+    start; one (name_number, name_id, module_name_id) says what the `name_number` of a span stands
+    for, with `name_id` 0 for spans that are no calls. Then the table has path_id, inner_ns and
+    repeats, too: a number for the names of the calls from the outermost inwards, the durations of
+    the calls directly inside, and 1 where that is a single call of the same name. `caller_path_id`
+    is the path without the span itself, `is_recursive` 1 where that has the span's own name;
+    `module_id` is to `module_name_id` what `path_id` is to `name_id`. Other columns are those of
+    the first relation, integers without NULLs.
     """
-    (relation, *changes), (result,) = reads, fills
+    (relation, *of_calls), (result,) = reads, fills
+    changes = names = None
+    if of_calls:
+        step_changes, call_names = of_calls
+        changes, names = _changes(connection, step_changes), _names(connection, call_names)
     given = connection.sql(f"FROM {relation}").columns
     wanted = connection.table(result).columns
-    passed = set(wanted) - {field.name for field in PLACES}
-    columns = [name for name in given if name in READ or name in passed]
-    names = [f"0::BIGINT AS {name}" for name in NAMES if name not in given]
+    columns = [name for name in given if name in READ or name in wanted]
     spans = (
         connection.cursor()
         .sql(
-            f"SELECT {', '.join([*columns, *names])} FROM {relation} "
+            f"SELECT {', '.join(columns)} FROM {relation} "
             "ORDER BY lane, start_ns, end_ns DESC, event_index, event_id"
         )
         .to_arrow_reader(BATCH_ROWS)
     )
-    steps = [pa.field("step", pa.int64())] if changes else []
-    schema = pa.schema([*spans.schema, *PLACES, *steps])
-    batches = nested(spans, schema, _changes(connection, *changes) if changes else None)
+    fields = {field.name: field for field in (*spans.schema, *PLACES, STEP)}
+    schema = pa.schema([fields[name] for name in wanted])
+    batches = nested(spans, schema, changes, names)
     connection.register("nested", pa.RecordBatchReader.from_batches(schema, batches))
-    connection.execute(f"INSERT INTO {result} SELECT {', '.join(wanted)} FROM nested")
+    connection.execute(f"INSERT INTO {result} FROM nested")
     connection.unregister("nested")
 
 
@@ -91,15 +107,26 @@ def _changes(connection: duckdb.DuckDBPyConnection, relation: str) -> Changes:
     }
 
 
+def _names(connection: duckdb.DuckDBPyConnection, relation: str) -> Names:
+    query = f"SELECT {', '.join(NAMES)} FROM {relation} ORDER BY name_number"  # from 1 on
+    table = connection.sql(query).to_arrow_table()
+    return {name: np.append(0, numpy_of(table[name].combine_chunks())) for name in NAMES}
+
+
 def nested(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, changes: Changes | None = None
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    changes: Changes | None = None,
+    names: Names | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The spans of the batches with `PLACES`, as they close. They come in order."""
+    """The spans of the batches with the columns of `schema`, as they close. They come in order."""
     spans: Spans = {}
     lane = None
     for batch in batches:
         columns = {name: numpy_of(batch.column(name)) for name in batch.schema.names}
         columns |= {name: np.zeros(len(batch), np.int64) for name in INSIDE}
+        if names is not None:
+            columns |= {name: ids[columns["name_number"]] for name, ids in names.items()}
         lanes = columns["lane"]
         for first, end in pairwise([0, *np.flatnonzero(np.diff(lanes)) + 1, len(lanes)]):
             following = {name: values[first:end] for name, values in columns.items()}
@@ -124,32 +151,31 @@ def nested(
 
 def _closed(spans: Spans, until_ns: int, schema: pa.Schema) -> tuple[pa.RecordBatch, Spans]:
     """The spans that end by this moment, with their places, and those that are still open."""
-    start_ns, end_ns = spans["start_ns"], spans["end_ns"]
-    depth, parent = _places(start_ns, end_ns)
+    nest = _nest(spans["start_ns"], spans["end_ns"])
+    depth, parent = _places(nest)
     inside = parent >= 0
-    if np.any(end_ns[parent[inside]] < end_ns[inside]):
-        end_ns = _cut_where_crossed(start_ns, end_ns)
-        depth, parent = _places(start_ns, end_ns)
+    if np.any(nest.end_ns[parent[inside]] < nest.end_ns[inside]):
+        nest = _nest(nest.start_ns, _cut_where_crossed(nest.start_ns, nest.end_ns))
+        depth, parent = _places(nest)
         inside = parent >= 0
-    closed = end_ns <= until_ns
-    nest_ns = end_ns - start_ns
+    closed = nest.end_ns <= until_ns
+    nest_ns = nest.end_ns - nest.start_ns
     spans["inside_ns"] = spans["inside_ns"] + _sums(parent, nest_ns, closed & inside)
-    places = {"depth": depth.astype(np.int32), "self_ns": nest_ns - spans["inside_ns"]}
-    places |= _calls(spans, end_ns, parent, closed)
-    columns = {"parent_id": arrow_of(spans["event_id"][parent[closed]], ~inside[closed])}
-    columns |= {name: arrow_of(values[closed]) for name, values in (spans | places).items()}
+    known = spans | {"depth": depth.astype(np.int32), "self_ns": nest_ns - spans["inside_ns"]}
+    if "name_id" in spans:
+        known |= _calls(spans, nest, parent, closed)
+    kept = np.flatnonzero(closed)
+    columns = {name: arrow_of(known[name][kept]) for name in schema.names if name != "parent_id"}
+    columns["parent_id"] = arrow_of(spans["event_id"][parent[kept]], ~inside[kept])
     batch = pa.record_batch([columns[name] for name in schema.names], schema)
-    return batch, {name: values[~closed] for name, values in spans.items()}
+    still_open = np.flatnonzero(~closed)
+    return batch, {name: values[still_open] for name, values in spans.items()}
 
 
-def _calls(spans: Spans, end_ns: Integers, parent: Integers, closed: Booleans) -> Spans:
+def _calls(spans: Spans, nest: Nest, parent: Integers, closed: Booleans) -> Spans:
     """What `PLACES` tell of calls, once the closed spans are counted in those around them."""
     name_id = spans["name_id"]
     is_call = name_id != 0
-    if not is_call.any():
-        none = np.zeros(len(name_id), np.int64)
-        ids = dict.fromkeys(("path_id", "caller_path_id", "module_id"), none)
-        return ids | dict.fromkeys(("repeats", "is_recursive"), none.astype(np.int8))
     caller = parent
     while np.any(left_out := (caller >= 0) & ~is_call[caller]):
         caller = np.where(left_out, parent[caller], caller)
@@ -162,13 +188,14 @@ def _calls(spans: Spans, end_ns: Integers, parent: Integers, closed: Booleans) -
     spans["inner_calls"] = spans["inner_calls"] + _sums(caller, ones, counted)
     spans["inner_repeats"] = spans["inner_repeats"] + _sums(caller, ones, same)
     repeats = (spans["inner_calls"] == 1) & (spans["inner_repeats"] == 1)
-    caller_path_id, path_id = _paths(spans["start_ns"], end_ns, name_id)
+    caller_path_id, path_id = _paths(nest, name_id)
     return {
+        "inner_ns": spans["inner_ns"],
         "path_id": path_id,
         "caller_path_id": caller_path_id,
-        "module_id": _paths(spans["start_ns"], end_ns, spans["module_name_id"])[1],
+        "module_id": _paths(nest, spans["module_name_id"])[1],
         "repeats": repeats.astype(np.int8),
-        "is_recursive": _recursive(spans["start_ns"], end_ns, name_id).astype(np.int8),
+        "is_recursive": _recursive(nest, name_id).astype(np.int8),
     }
 
 
@@ -178,7 +205,14 @@ def _sums(groups: Integers, values: Integers, counted: Booleans) -> Integers:
     return sums
 
 
-def _paths(start_ns: Integers, end_ns: Integers, name_id: Integers) -> tuple[Integers, Integers]:
+def _nest(start_ns: Integers, end_ns: Integers) -> Nest:
+    by_end = np.argsort(end_ns)
+    opens = end_ns > start_ns
+    ended = np.searchsorted(end_ns[by_end[opens[by_end]]], start_ns, "right")
+    return Nest(start_ns, end_ns, by_end, opens, ended)
+
+
+def _paths(nest: Nest, name_id: Integers) -> tuple[Integers, Integers]:
     """A hash of the names of the calls around each span, and one with its own; for spans that nest.
 
     It is the sum of all names, each multiplied by a power that tells how deep it is. The sum over
@@ -186,9 +220,11 @@ def _paths(start_ns: Integers, end_ns: Integers, name_id: Integers) -> tuple[Int
     """
     if not name_id.any():
         return name_id, name_id
-    opens = (end_ns > start_ns) & (name_id != 0)
-    by_end = np.flatnonzero(opens)[np.argsort(end_ns[opens], kind="stable")]
-    ended = np.searchsorted(end_ns[by_end], start_ns, "right")
+    opens = nest.opens & (name_id != 0)
+    by_end = nest.by_end[opens[nest.by_end]]
+    ended = nest.ended
+    if len(by_end) < np.count_nonzero(nest.opens):
+        ended = np.searchsorted(nest.end_ns[by_end], nest.start_ns, "right")
     depth = np.cumsum(opens) - opens - ended
     powers = np.full(int(depth.max()) + 1, PATH_BASE, np.uint64)
     powers[0] = 1
@@ -199,33 +235,31 @@ def _paths(start_ns: Integers, end_ns: Integers, name_id: Integers) -> tuple[Int
     return around.astype(np.int64) & END, (around + names).astype(np.int64) & END  # no signs
 
 
-def _recursive(start_ns: Integers, end_ns: Integers, name_id: Integers) -> Booleans:
-    """Whether a call is inside another one of its name, for spans that nest."""
+def _recursive(nest: Nest, name_id: Integers) -> Booleans:
+    """Whether a call is inside another one of its name."""
     order = np.argsort(name_id, kind="stable")
-    name = np.cumsum(np.diff(name_id[order], prepend=name_id[order[0]]) != 0)
-    ends = np.sort(end_ns)
-    latest = name * len(ends) + np.searchsorted(ends, end_ns[order])
-    reached = np.maximum.accumulate(latest)[:-1]
-    before = np.append(
-        False,
-        (reached // len(ends) == name[1:]) & (ends[reached % len(ends)] > start_ns[order[1:]]),
-    )
+    name = np.cumsum(np.diff(name_id[order], prepend=0) != 0)
+    count = len(order)
+    place = np.empty(count, np.int64)
+    place[nest.by_end] = np.arange(count)
+    reached = np.maximum.accumulate(name * count + place[order])[:-1]
+    end_ns = nest.end_ns[nest.by_end[reached % count]]
+    before = np.append(False, (reached // count == name[1:]) & (end_ns > nest.start_ns[order[1:]]))
     found = np.zeros(len(order), np.bool_)
     found[order] = before & (name_id[order] != 0)
     return found
 
 
-def _places(start_ns: Integers, end_ns: Integers) -> tuple[Integers, Integers]:
-    """Depth of each span and the place of its parent (-1: none), for spans that nest.
+def _places(nest: Nest) -> tuple[Integers, Integers]:
+    """Depth of each span and the place of its parent (-1: none).
 
     Depth is the number of earlier spans still open; the parent is the last of those one level up.
     """
-    count = len(start_ns)
-    opens = end_ns > start_ns
-    opened: Integers = np.cumsum(opens) - opens
-    depth = opened - np.searchsorted(np.sort(end_ns[opens]), start_ns, "right")
+    count = len(nest.start_ns)
+    opened: Integers = np.cumsum(nest.opens) - nest.opens
+    depth = opened - nest.ended
     by_depth = depth * count + np.arange(count)
-    possible = np.sort(by_depth[opens])
+    possible = np.sort(by_depth[nest.opens])
     found = np.searchsorted(possible, by_depth - count) - 1
     parent = np.full(count, -1)
     parent[depth > 0] = possible[found[depth > 0]] % count

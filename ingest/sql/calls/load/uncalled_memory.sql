@@ -1,15 +1,19 @@
 -- The changes of memory during no call of any thread.
 -- One row: the changes of a source in a step.
 WITH
--- When all calls that began by a moment have ended.
+outermost AS (SELECT event_id FROM placed_calls WHERE caller_path_id = 0),
+
+-- When all calls that began by a moment have ended. No call outlasts those around it.
 reached AS (
     SELECT
-        source_id,
-        start_ns,
-        max(max(end_ns)) OVER (PARTITION BY source_id ORDER BY start_ns) AS until_ns
-    FROM call_spans
-    WHERE source_id IN (SELECT source_id FROM traced_changes)
-    GROUP BY source_id, start_ns
+        complete.source_id,
+        complete.start_ns,
+        max(max(complete.end_ns)) OVER (PARTITION BY complete.source_id ORDER BY complete.start_ns)
+            AS until_ns
+    FROM complete
+    SEMI JOIN traced_changes USING (source_id)
+    SEMI JOIN outermost USING (event_id)
+    GROUP BY complete.source_id, complete.start_ns
 ),
 
 uncalled AS (

@@ -6,7 +6,7 @@
 -- none. `inner_ns` is the sum of the durations of the calls directly inside the event, `repeats`
 -- tells whether that is a single call of the same name, and `is_recursive` whether a call around it
 -- has that name. `name_number` is of `call_names`; `step` is -1 outside of steps.
--- Filled by: nest(host_spans, step_changes)
+-- Filled by: nest(host_spans, step_changes, call_names)
 CREATE TABLE host_nest (
     event_id BIGINT, lane UBIGINT, name_number INTEGER, step BIGINT, dur_ns BIGINT, depth INTEGER,
     parent_id BIGINT, self_ns BIGINT, path_id BIGINT, caller_path_id BIGINT, module_id BIGINT,

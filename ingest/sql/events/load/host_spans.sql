@@ -8,8 +8,6 @@ SELECT
     complete.end_ns,
     complete.dur_ns,
     complete.event_index,
-    call_names.name_id,
-    if(is_module(complete.name), call_names.name_id, 0) AS module_name_id,
     call_names.name_number
 FROM complete
 INNER JOIN call_names USING (category, name)

@@ -1,8 +1,8 @@
 -- What operators did to the memory of a device, as torch's own key_averages counts it: every
 -- `[memory]` event from an operator's start to its end is the operator's, of whatever thread, and
 -- its own are those of no operator inside it (torch also takes Python frames for operators, where
--- they were recorded). A call that is all that its caller of the same name does is counted with
--- it.
+-- they were recorded, and `key_averages` with it, which has the memory of all devices together). A
+-- call that is all that its caller of the same name does is counted with it.
 -- One row: an operator's name on one device of one rank of a run.
 -- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
 --

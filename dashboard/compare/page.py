@@ -6,6 +6,7 @@ from dashboard.compare import (
     answer,
     compilations,
     differences,
+    flames,
     kernels,
     medians,
     operators,
@@ -38,6 +39,7 @@ def page(view: View) -> None:
     medians.introduce(pair)
     differences.show(pair)
     _work(pair, float(metrics.loc["wall", BASE]))
+    flames.show(pair)
     compilations.show(pair)
 
 

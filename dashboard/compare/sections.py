@@ -3,13 +3,15 @@
 import streamlit as st
 
 METRICS, DIFFERENCES, OPERATORS = "metrics", "differences", "operators"
-KERNELS, TIMELINE, COMPILATIONS = "kernels", "timeline", "compilations"
+KERNELS, TIMELINE, CALLS = "kernels", "timeline", "calls"
+COMPILATIONS = "compilations"
 TITLES = {
     METRICS: "Where the difference comes from",
     DIFFERENCES: "Different settings",
     OPERATORS: "Operators",
     KERNELS: "Kernels by name",
     TIMELINE: "One step of each, on one time axis",
+    CALLS: "What called what",
     COMPILATIONS: "Compilations",
 }
 

@@ -53,6 +53,19 @@ OWNERS = ("#2A5CD6", "#EB8511", "#2F8F46", "#A15DB9", "#61CCF2", "#824217", "#E7
 NEUTRAL = "#66707C"
 UNKNOWN_OWNERS = ("#9A9A9A", NEUTRAL)
 OTHERS = "#C6C6C6"
+# Boxes of flame graphs by category: light, for dark letters, on both themes.
+BOXES = {
+    "python_function": "#F8BF7A",
+    "module": "#E9A04A",
+    "cpu_op": "#9FC3F2",
+    "user_annotation": "#C9CDD6",
+    "cuda_runtime": "#D9B8F0",
+    "cuda_driver": "#D9B8F0",
+    "kernel": "#9AD9B4",
+}
+NO_BOX = "#DADCE0"
+BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"
+MORE, LESS = (226, 92, 92), (96, 150, 236)  # red and blue, of boxes that took more or less
 ALARM = "#E0482E"
 STATES = {
     "allocated": "#2A5CD6",
@@ -106,6 +119,15 @@ def label(part: str) -> str:
 def place(part: str) -> int:
     """The place of a part in stacks, from 0."""
     return list(_shown(ingest.parts(), False)).index(part)
+
+
+def of_change(change: float, width: float) -> str:
+    """The colour of a box of two runs: the redder, the more it took, the bluer, the less."""
+    strength = min(1.0, abs(change) / width) if width else 0.0
+    full = MORE if change > 0 else LESS
+    grey = tuple(int(NO_BOX[place : place + 2], 16) for place in (1, 3, 5))
+    mixed = (round(g + strength * (f - g)) for g, f in zip(grey, full, strict=True))
+    return "#" + "".join(f"{part:02X}" for part in mixed)
 
 
 def part_of(metric: str) -> str:

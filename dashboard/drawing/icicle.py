@@ -1,5 +1,6 @@
 """Flame graphs: boxes below the boxes around them, as wide as what they took; a click on one."""
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,9 @@ def draw(
             values=[whole, *boxes["width"]],
             branchvalues="total",
             customdata=[
-                _hover(ALL, boxes[boxes["caller_id"].isna()].sum(numeric_only=True), whole, written),
+                _hover(
+                    ALL, boxes[boxes["caller_id"].isna()].sum(numeric_only=True), whole, written
+                ),
                 *(
                     _hover(name, row, whole, written)
                     for name, (_, row) in zip(names, boxes.iterrows(), strict=True)
@@ -66,6 +69,7 @@ def draw(
         height=LEVEL_PIXELS * (levels + 1),
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         uniformtext={"minsize": 11, "mode": "hide"},
+        paper_bgcolor="rgba(0, 0, 0, 0)",
     )
     event: Any = st.plotly_chart(
         figure,
@@ -82,9 +86,9 @@ def draw(
 
 def _hover(name: str, row: Any, whole: float, written: Callable[[float], str]) -> str:
     share = formatting.percent(100 * row["width"] / whole)
-    said = f"{formatting.html(name)}<br>{written(row['total_value'])}"
+    said = f"{html.escape(name)}<br>{written(row['total_value'])}"
     if not formatting.missing(row["total_base"]):
-        said = f"{formatting.html(name)}<br>{written(row['total_base'])} → "
+        said = f"{html.escape(name)}<br>{written(row['total_base'])} → "
         said += f"{written(row['total_value'])}"
     return f"{said}, {share} of the graph"
 
@@ -98,5 +102,12 @@ def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
             for row in boxes.itertuples()
         ]
     else:
-        shown = [colours.BOXES.get(str(kind), colours.NO_BOX) for kind in boxes["category"]]
-    return [colour if is_found else colours.NO_BOX for colour, is_found in zip(shown, found)]
+        frame = colours.BOXES["python_function"]
+        shown = [
+            colours.NO_BOX if row.name == ingest.names.OTHER else colours.BOXES.get(row.kind, frame)
+            for row in boxes.rename(columns={"category": "kind"}).itertuples(index=False)
+        ]
+    return [
+        colour if is_found else colours.NO_BOX
+        for colour, is_found in zip(shown, found, strict=True)
+    ]

@@ -13,6 +13,7 @@ from dashboard.memory import (
     curve,
     device_memory,
     errors,
+    flames,
     reports,
     state,
 )
@@ -54,6 +55,7 @@ def _run(device: MemoryDevice, steps: Steps) -> None:
     if device.has_history:
         curve.show(device, axis, level, moment, steps)
     state.show(device, level if levels else None, moment)
+    flames.show(device, moment)
     reports.show(device)
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.overview import facts, top
+from dashboard.overview import facts, tensorboard, top
 from dashboard.query import select
 from dashboard.widgets import incomplete_runs, metrics, step_parts, step_picker
 from dashboard.widgets.run_picker import Device
@@ -29,6 +29,7 @@ def _details(view: View, device: Device) -> None:
         step_picker.bars(str(view.run), device, view.steps, is_tall=True)
     with right:
         step_parts.show(view)
+        tensorboard.show(view)
     if view.is_host:
         operators, advice = st.columns(2, gap="medium")
         with operators:

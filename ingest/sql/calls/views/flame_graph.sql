@@ -27,7 +27,7 @@ CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
             min(name) AS name,
             any_value(category) AS category,
             greatest(coalesce(sum(value), 0), 0)::DOUBLE AS self_value,
-            greatest(sum(base_value), 0)::DOUBLE AS self_base,
+            if(count(base_value) > 0, greatest(sum(base_value), 0), NULL)::DOUBLE AS self_base,
             greatest(self_value, coalesce(self_base, 0)) AS width
         FROM query_table(calls)
         GROUP BY id

@@ -18,42 +18,6 @@
 -- bytes      of them, bytes
 -- blocks     in so many blocks
 WITH
-placed AS (
-    SELECT
-        stacks.run_id,
-        stacks.stack_id,
-        unnest(stacks.frame_ids) AS frame_id,
-        generate_subscripts(stacks.frame_ids, 1) AS position
-    FROM stacks
-    INNER JOIN (
-        SELECT DISTINCT run_id, stack_id
-        FROM memory_blocks
-    ) AS used ON stacks.run_id = used.run_id AND stacks.stack_id = used.stack_id
-),
-
-called AS (
-    SELECT
-        placed.run_id,
-        placed.stack_id,
-        list(
-            concat_ws(
-                ':', regexp_extract(frames.filename, '[^/\\]*$'), frames.line, frames.function
-            ) ORDER BY placed.position DESC
-        ) FILTER (  -- as torch does
-            WHERE NOT regexp_matches(frames.function, concat(
-                'unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|',
-                '__libc_start_main|PyEval_|PyObject_|PyFunction_'
-            ))
-            AND NOT regexp_matches(frames.filename, concat(
-                'core/boxing|/Register|/Redispatch|pythonrun\.c|Modules/main\.c|Objects/call\.c|',
-                'Objects/methodobject\.c|pycore_ceval\.h|ceval\.c|cpython/abstract\.h'
-            ))
-        ) AS frames
-    FROM placed
-    INNER JOIN frames ON placed.run_id = frames.run_id AND placed.frame_id = frames.frame_id
-    GROUP BY placed.run_id, placed.stack_id
-),
-
 parts AS (
     SELECT
         block.run_id,
@@ -96,7 +60,7 @@ lines AS (
         sum(parts.bytes)::BIGINT AS bytes,
         count(*) AS blocks
     FROM parts
-    LEFT JOIN called
+    LEFT JOIN stack_names AS called
         ON
             NOT parts.is_gap
             AND parts.run_id = called.run_id

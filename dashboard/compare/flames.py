@@ -1,0 +1,65 @@
+"""The difference of two runs as a flame graph: which calls took more, and which less."""
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.compare import sections
+from dashboard.compare.pair import BASE, OTHER, Pair
+from dashboard.query import Query, select
+from dashboard.widgets import flame_graph, menu, run_picker
+from dashboard.widgets.flame_graph import SEARCH, Metric
+
+METRICS = (
+    Metric("self_device_ns", "device time"),
+    Metric("self_ns", "host time"),
+    Metric("self_idle_ns", "idle time ended"),
+)
+HELP = (
+    "The calls of one step of each run, from Python frames down to kernels. Calls are the same "
+    "where their names and those around them are, whatever their lines and addresses."
+)
+
+
+@st.fragment
+def show(pair: Pair) -> None:
+    """The graph, drawn when the user opens it."""
+    heading = menu.heading_line(sections.TITLES[sections.CALLS], sections.CALLS, HELP)
+    opened = st.expander("Flame graph of the difference", on_change="rerun", key="open-flames")
+    if not opened.open:
+        return
+    with opened:
+        sums = ", ".join(
+            f"greatest(sum(base_{each.column}), sum(other_{each.column})) AS {each.column}"
+            for each in METRICS
+        )
+        (most,) = (
+            data.rows(select(sums, "compared_calls", arguments=pair.arguments))
+            .fillna(0)
+            .to_dict("records")
+        )
+        metrics = {each.label: each for each in METRICS if most[each.column] > 0}
+        if not metrics:
+            st.caption("No call was recorded in these steps.")
+            return
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            metric = flame_graph.pick(metrics)
+            search = run_picker.search("find a name", SEARCH)
+        flame_graph.show(
+            _calls(pair, metric.column),
+            metric.column,
+            search,
+            heading,
+            name="difference",
+            files=f"{pair.base}-{pair.other}",
+            is_compared=True,
+            words=(pair.names[BASE], pair.names[OTHER]),
+        )
+
+
+def _calls(pair: Pair, column: str) -> Query:
+    return select(
+        f"id, caller_id, name, category, other_{column} AS value, "
+        f"coalesce(base_{column}, 0) AS base_value",
+        "compared_calls",
+        arguments=pair.arguments,
+    )

@@ -1,0 +1,35 @@
+"""Where the memory at the chosen moment was allocated, as a flame graph."""
+
+import streamlit as st
+
+from dashboard.memory import chosen_moment
+from dashboard.memory.chosen_moment import Moment
+from dashboard.memory.device_memory import MemoryDevice
+from dashboard.query import select
+from dashboard.widgets import flame_graph, menu, run_picker
+
+HELP = (
+    "Each box is a line of code, as wide as the memory that it, and all that it called, had "
+    "allocated and not freed. Click a box to look into it."
+)
+
+
+@st.fragment
+def show(device: MemoryDevice, moment: Moment) -> None:
+    """The graph, drawn when the user opens it."""
+    if not device.allocations:
+        return
+    heading = menu.heading_line(f"Where it was allocated {chosen_moment.name(device, moment)}")
+    opened = st.expander("Flame graph of the stacks", on_change="rerun", key="open-flames")
+    if not opened.open:
+        return
+    with opened:
+        stacks = select("*", "memory_stacks_at('moment')", given=device.at(moment.ordinal))
+        flame_graph.show(
+            select("*", "calls_of_stacks('stacks')", given={"stacks": stacks}),
+            "self_bytes",
+            run_picker.search("find a line of code", flame_graph.SEARCH),
+            heading,
+            name="stacks",
+            files=device.run,
+        )

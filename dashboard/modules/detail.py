@@ -1,0 +1,90 @@
+"""What the module that is ticked consists of: its times, operators and kernels."""
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.drawing import formatting, tables
+from dashboard.query import Query, select
+from dashboard.widgets import menu
+from dashboard.widgets.view import View
+
+MOST_ROWS = 500
+METRICS = {
+    "total_ns": ("Host time", formatting.duration, "Time in the module on the host."),
+    "self_ns": ("Of it itself", formatting.duration, "Without the modules inside."),
+    "device_ns": ("Device time", formatting.duration, "Of what was launched in the module."),
+    "idle_ns": ("Idle ended", formatting.duration, "Idle time that its kernels ended."),
+    "calls": ("Calls", formatting.count, "Calls of the module in these steps."),
+}
+
+
+def show(view: View, module: pd.Series) -> None:
+    """Figures of the module, and what ran in it."""
+    st.subheader(formatting.literal(str(module["name"])), anchor=False)
+    if "/" in str(module["module"]):
+        st.caption("In " + formatting.literal(str(module["module"]).rpartition("/")[0]))
+    with st.container(horizontal=True):
+        for column, (label, written, help) in METRICS.items():
+            if not formatting.missing(module[column]):
+                st.metric(label, written(module[column]), help=help)
+    operators, kernels = st.tabs(["Operators", "Kernels"])
+    with operators:
+        _table(operators_query(view, int(module["module_id"])), "operators", view.files)
+    with kernels:
+        _table(kernels_query(view, int(module["module_id"])), "kernels", view.files)
+
+
+def operators_query(view: View, module_id: int) -> Query:
+    """Operators by name, each with its own time, so that none counts twice."""
+    return select(
+        "name, sum(self_ns)::BIGINT AS self_ns, sum(self_device_ns)::BIGINT AS device_ns, "
+        "sum(calls)::BIGINT AS calls",
+        "call_tree",
+        {**_where(view, module_id), "run_id": view.run, "category": "cpu_op"},
+        group_by="name",
+        order_by="device_ns DESC NULLS LAST, self_ns DESC, name",
+        limit=MOST_ROWS,
+    )
+
+
+def kernels_query(view: View, module_id: int) -> Query:
+    """Device activities by name."""
+    return select(
+        "name, 100.0 * sum(device_ns) / nullif(sum(sum(device_ns)) OVER (), 0) AS percent, "
+        "sum(device_ns)::BIGINT AS device_ns, sum(kernels)::BIGINT AS activities, "
+        "sum(idle_ns)::BIGINT AS idle_ns",
+        "launched_kernels",
+        {**_where(view, module_id), "run_id": view.run},
+        group_by="name",
+        order_by="device_ns DESC, name",
+        limit=MOST_ROWS,
+    )
+
+
+def _where(view: View, module_id: int) -> dict[str, int | str | None]:
+    inside = select(
+        "module_id", "module_tree", {"run_id": view.run, f"list_contains(around, {module_id})": 1}
+    )
+    in_steps = f"in_steps(step, {', '.join(map(ingest.literal, view.steps.bounds))})"
+    return {
+        "rank": view.device.rank if view.device else None,
+        f"module_id IN ({inside.inlined()})": 1,
+        in_steps: 1,
+    }
+
+
+def _table(query: Query, name: str, files: str) -> None:
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("None was recorded.")
+        return
+    tables.show(
+        frame,
+        "module_ranking",
+        key=f"module-{name}",
+        labels={"idle_ns": "idle ended"},
+        bars=["percent"],
+    )
+    menu.show({name: query}, f"module-{name}", files)

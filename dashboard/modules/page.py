@@ -1,0 +1,94 @@
+"""Page Modules: which nn.Modules take the time and the memory, and what they consist of."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import tables
+from dashboard.modules import detail
+from dashboard.query import Query, select
+from dashboard.widgets import flame_graph, incomplete_runs, menu, run_picker
+from dashboard.widgets.view import View
+
+MODULE = "module"  # in the address: the id of the one that is looked at
+MOST_ROWS = 2_000
+INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
+MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
+COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, flops, self_ns, module, depth, module_id"
+
+
+def page(view: View) -> None:
+    """The page."""
+    if view.device is None:
+        incomplete_runs.no_activity(str(view.run))
+        return
+    left, right = st.container(key="beside-modules").columns(2, gap="medium")
+    with left:
+        chosen = _tree(view)
+    with right:
+        if chosen is not None:
+            detail.show(view, chosen)
+        flame_graph.of_run(
+            str(view.run),
+            view.device.rank,
+            view.steps.bounds,
+            module_id=None if chosen is None else int(chosen["module_id"]),
+            name="calls",
+            files=view.files,
+        )
+
+
+def _tree(view: View) -> pd.Series | None:
+    """The modules as a tree; the one that is ticked."""
+    heading = menu.heading_line("Modules")
+    query = _query(view, run_picker.search("filter by name"))
+    frame = data.rows(query)
+    with heading:
+        menu.show({"modules": query}, "modules", view.files)
+    if frame.empty:
+        st.info(
+            "No module fits: clear the search."
+            if st.session_state.get("q")
+            else "The trace does not tell which nn.Module ran when. Record it with "
+            "`with_stack=True` and `with_modules=True`, as `capture` does; the flame graph has "
+            "what was recorded.",
+            icon=":material/account_tree:",
+        )
+        return None
+    ids = [str(module_id) for module_id in frame["module_id"]]
+    asked = st.query_params.get(MODULE)
+    shown = frame.head(MOST_ROWS)
+    nothing = [name for name in MEASURES if not shown[name].fillna(0).any()]
+    rows = tables.show(
+        shown.assign(
+            name=[INDENT * int(row.depth) + str(row.name) for row in shown.itertuples(index=False)]
+        ).rename(columns={"name": "tree"}),
+        "module_ranking",
+        key=f"modules-{view.key}-{st.session_state.get('q', '')}",
+        hidden=["module", "depth", "module_id", "self_ns", "flops", *nothing],
+        labels={"tree": "module", "total_ns": "host time", "idle_ns": "idle ended"},
+        bars=["total_ns" if "device_ns" in nothing else "device_ns"],
+        select="single-row",
+        selected=[ids.index(asked)] if asked in ids[:MOST_ROWS] else [],
+        fills_window=True,
+    )
+    said = "A module includes the modules inside it. Click one to see what it consists of."
+    if len(frame) > MOST_ROWS:
+        said += f" The first {MOST_ROWS:,} of {len(frame):,}; the menu has all of them."
+    st.caption(said)
+    chosen = frame.iloc[rows[0]] if rows else None
+    run_picker.remember(MODULE, None if chosen is None else str(chosen["module_id"]))
+    return chosen
+
+
+def _query(view: View, search: str) -> Query:
+    """The modules of the steps, in the order of the tree."""
+    rank = view.device.rank if view.device else None
+    return select(
+        COLUMNS,
+        "module_ranking_of_steps",
+        {"rank": rank},
+        arguments=(view.run, *view.steps.bounds),
+        containing=("name", search),
+        order_by="place",
+    )

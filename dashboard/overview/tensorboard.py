@@ -1,0 +1,54 @@
+"""The steps as TensorBoard's retired plugin divided them, and those that stand out."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import formatting, tables
+from dashboard.query import select
+from dashboard.widgets import menu
+from dashboard.widgets.view import View
+
+PARTS = ("kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu", "other")
+RULES = (
+    "At each moment the first of these that ran anywhere in the process counts, and the parts add "
+    "up to the steps. The causes of idle time above say more."
+)
+
+
+@st.fragment
+def show(view: View) -> None:
+    """A bar for each part, and the steps that stand out; drawn when the user opens it."""
+    opened = st.expander("As TensorBoard divided steps", on_change="rerun", key="open-tensorboard")
+    if not opened.open or view.device is None:
+        return
+    with opened:
+        where = {"run_id": view.run, "rank": view.device.rank}
+        sums = ", ".join(f"sum({part}_ns)::BIGINT AS {part}" for part in PARTS)
+        query = select(sums, "tensorboard_steps", {**where, **view.steps.where()})
+        (row,) = data.rows(query).to_dict("records")
+        parts = pd.DataFrame(
+            [(part.replace("_", " "), ns) for part, ns in row.items() if ns and ns == ns],
+            columns=["part", "part_ns"],
+        )
+        if parts.empty:
+            st.caption("No step of these was recorded whole.")
+            return
+        parts["percent"] = 100 * parts["part_ns"] / parts["part_ns"].sum()
+        tables.show(
+            parts,
+            "tensorboard_steps",
+            key="tensorboard",
+            bars=["part_ns"],
+            labels={"part_ns": "time"},
+        )
+        outliers = select("*", "tensorboard_outliers", where, order_by="step")
+        for each in data.rows(outliers).itertuples():
+            st.markdown(
+                f"**Step {each.step}** differs by {formatting.change(each.difference_ns)} from the "
+                f"median, mostly {each.part.replace('_', ' ')}: "
+                f"{formatting.change(each.part_difference_ns)}."
+            )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(RULES, width="stretch")
+            menu.show({"steps": query, "outliers": outliers}, "tensorboard", view.files)

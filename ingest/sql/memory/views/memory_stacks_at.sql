@@ -1,0 +1,35 @@
+-- What was allocated at any number of moments, by where it was allocated: `memory_stacks_at(moments)`,
+-- with the name of a relation that has rows of `memory_timeline`. It is what `calls_of_stacks` reads.
+-- One row: a place.
+--
+-- frames      the lines of Python in its stack as `file:line:function`, outermost first, or of C++ where
+--             there is none; without a stack the nn.Modules and the operator around the allocation;
+--             `(no stack)` where neither is known
+-- value       bytes allocated there that were in use
+-- base_value  null
+CREATE MACRO memory_stacks_at(moments) AS TABLE
+    WITH places AS (
+        SELECT
+            coalesce(
+                stack_names.python,
+                stack_names.frames,
+                nullif(
+                    list_concat(
+                        string_split(nullif(allocation.module, ''), '/'),
+                        if(allocation.op IS NULL, [], [allocation.op])
+                    ),
+                    []
+                ),
+                [no_stack()]
+            ) AS frames,
+            allocation.bytes
+        FROM memory_allocations_at(moments) AS allocation
+        LEFT JOIN stack_names
+            ON
+                allocation.run_id = stack_names.run_id
+                AND allocation.stack_id = stack_names.stack_id
+    )
+
+    SELECT frames, sum(bytes)::BIGINT AS value, NULL::BIGINT AS base_value
+    FROM places
+    GROUP BY frames;

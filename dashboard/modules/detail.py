@@ -6,7 +6,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, select
+from dashboard.query import Query, Value, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
@@ -42,7 +42,7 @@ def operators_query(view: View, module_id: int) -> Query:
         "name, sum(self_ns)::BIGINT AS self_ns, sum(self_device_ns)::BIGINT AS device_ns, "
         "sum(calls)::BIGINT AS calls",
         "call_tree",
-        {**_where(view, module_id), "run_id": view.run, "category": "cpu_op"},
+        {**_where(view, module_id), "category": "cpu_op"},
         group_by="name",
         order_by="device_ns DESC NULLS LAST, self_ns DESC, name",
         limit=MOST_ROWS,
@@ -56,22 +56,28 @@ def kernels_query(view: View, module_id: int) -> Query:
         "sum(device_ns)::BIGINT AS device_ns, sum(kernels)::BIGINT AS activities, "
         "sum(idle_ns)::BIGINT AS idle_ns",
         "launched_kernels",
-        {**_where(view, module_id), "run_id": view.run},
+        _where(view, module_id),
         group_by="name",
         order_by="device_ns DESC, name",
         limit=MOST_ROWS,
     )
 
 
-def _where(view: View, module_id: int) -> dict[str, int | str | None]:
-    inside = select(
-        "module_id", "module_tree", {"run_id": view.run, f"list_contains(around, {module_id})": 1}
+def is_inside(run: str, module_id: int) -> str:
+    """The condition that a row is of the module, or of one inside it."""
+    modules = select(
+        "module_id", "module_tree", {"run_id": run, f"list_contains(around, {module_id})": True}
     )
+    return f"module_id IN ({modules.inlined()})"
+
+
+def _where(view: View, module_id: int) -> dict[str, Value]:
     in_steps = f"in_steps(step, {', '.join(map(ingest.literal, view.steps.bounds))})"
     return {
+        "run_id": view.run,
         "rank": view.device.rank if view.device else None,
-        f"module_id IN ({inside.inlined()})": 1,
-        in_steps: 1,
+        is_inside(str(view.run), module_id): True,
+        in_steps: True,
     }
 
 

@@ -5,9 +5,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import tables
-from dashboard.modules import detail
+from dashboard.modules import detail, flames
 from dashboard.query import Query, select
-from dashboard.widgets import flame_graph, incomplete_runs, menu, run_picker
+from dashboard.widgets import incomplete_runs, menu, run_picker
 from dashboard.widgets.view import View
 
 MODULE = "module"  # in the address: the id of the one that is looked at
@@ -28,12 +28,11 @@ def page(view: View) -> None:
     with right:
         if chosen is not None:
             detail.show(view, chosen)
-        flame_graph.of_run(
+        flames.show(
             str(view.run),
             view.device.rank,
             view.steps.bounds,
             module_id=None if chosen is None else int(chosen["module_id"]),
-            name="calls",
             files=view.files,
         )
 

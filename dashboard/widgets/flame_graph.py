@@ -1,28 +1,23 @@
 """A flame graph with a search, and a table of what took the time or memory in the box looked at."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, icicle, tables
-from dashboard.query import Query, Scalar, select
-from dashboard.widgets import menu, run_picker
+from dashboard.query import Query, select
+from dashboard.widgets import menu
 
-BOX, METRIC, THREAD = "box", "flame", "thread"  # in the address
+BOX, METRIC = "box", "flame"  # in the address
 SEARCH = "find"
+MOST_BOXES = 499  # with as many for others, and the whole, fewer than 1,000 in all
 MOST_ROWS = 200
 ALL = "all"  # in the address, in place of a box
-FEW = 5  # boxes around all others, of which none is left out
-ALIKE = 0.01  # of a box' width: what is less does not divide it
-ALL_THREADS = "all threads"
-HELP = (
-    "Each box is a call, as wide as what it took with all calls inside it, which stand below it. "
-    "Click a box to look into it."
-)
+FEW = 5  # boxes around nearly all, of which none is left out
+NEARLY = 0.99  # of the whole
 KINDS = {
     "module": "nn.Module",
     "python_function": "Python",
@@ -33,82 +28,11 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A column of `call_stacks`, the label of the choice, and how its values are written."""
+class Metric(NamedTuple):
+    """A column of `call_stacks`, and the label of the choice."""
 
     column: str
     label: str
-
-    @property
-    def written(self) -> Callable[[float], str]:
-        """How values are written."""
-        return written_of(self.column)
-
-
-def written_of(column: str) -> Callable[[float], str]:
-    """How values of a column are written: times or sizes."""
-    return formatting.size if column.endswith("_bytes") else formatting.duration
-
-
-METRICS = (
-    Metric("self_device_ns", "device time"),
-    Metric("self_ns", "host time"),
-    Metric("self_idle_ns", "idle time ended"),
-    Metric("self_device_bytes", "device memory"),
-    Metric("self_cpu_bytes", "host memory"),
-)
-
-
-@st.fragment
-def of_run(
-    run: str, rank: int, bounds: Sequence[Scalar], *, module_id: int | None, name: str, files: str
-) -> None:
-    """What the steps of a run took, from Python frames down to kernels; of a module where given."""
-    where: dict[str, Any] = {"rank": rank}
-    if module_id is not None:
-        inside = select(
-            "module_id",
-            "module_tree",
-            {"run_id": run, f"list_contains(around, {int(module_id)})": True},
-        )
-        where[f"module_id IN ({inside.inlined()})"] = True
-    in_steps = f"in_steps(step, {', '.join(map(ingest.literal, bounds))})"
-    sums = ", ".join(
-        f"sum(greatest({metric.column}, 0)) FILTER ({in_steps}) AS {metric.column}"
-        for metric in METRICS
-    )
-    threads = data.rows(
-        select(
-            f"pid, tid, {sums}",
-            "call_stacks",
-            where,
-            arguments=[run],
-            group_by="pid, tid",
-            order_by="self_ns DESC, pid, tid",
-        )
-    )
-    metrics = {each.label: each for each in METRICS if threads[each.column].sum() > 0}
-    heading = menu.heading_line("Flame graph", help=HELP)
-    if not metrics:
-        st.caption("No call took any time in these steps.")
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        metric = pick(metrics)
-        thread = _thread(threads, metric)
-        search = run_picker.search("find a name", SEARCH)
-    if thread:
-        where |= dict(zip(("pid", "tid"), thread, strict=True))
-    calls = select(
-        "id, any_value(caller_id) AS caller_id, min(name) AS name, "
-        "if(is_module(min(name)), 'module', any_value(category)) AS category, "
-        f"sum({metric.column}) FILTER ({in_steps}) AS value, NULL::BIGINT AS base_value",
-        "call_stacks",
-        where,
-        arguments=[run],
-        group_by="id",
-    )
-    show(calls, metric.column, search, heading, name=name, files=files)
 
 
 def pick(metrics: Mapping[str, Metric]) -> Metric:
@@ -128,29 +52,6 @@ def pick(metrics: Mapping[str, Metric]) -> Metric:
     return metrics.get(str(chosen)) or metrics[first]
 
 
-def _thread(threads: Any, metric: Metric) -> tuple[str, str] | None:
-    """One of several threads, for that is asked where there is a choice."""
-    busy = threads[(threads[metric.column] > 0) & threads["pid"].notna()]
-    if len(busy) < 2:
-        return None
-    choices = {
-        f"thread {row.tid} of process {row.pid}": (str(row.pid), str(row.tid))
-        for row in busy.itertuples()
-    }
-    options = [ALL_THREADS, *choices]
-    if st.session_state.get(THREAD) not in options:
-        st.session_state.pop(THREAD, None)
-    chosen = st.selectbox(
-        "Thread",
-        options,
-        key=THREAD,
-        bind="query-params",
-        width=260,
-        label_visibility="collapsed",
-    )
-    return choices.get(str(chosen))
-
-
 def show(
     calls: Query,
     column: str,
@@ -166,7 +67,7 @@ def show(
 
     `column` tells the unit of values by its ending. `words` are what the two runs are called.
     """
-    written = written_of(column)
+    written = formatting.size if column.endswith("_bytes") else formatting.duration
     box = _box(calls)
     query = _select("*", calls, box, order_by="height DESC NULLS LAST, id")
     boxes = data.rows(query)
@@ -180,15 +81,15 @@ def show(
             "of both."
         )
     else:
-        kinds = set(boxes["category"].dropna())
-        _legend({kind: label for kind, label in KINDS.items() if kind in kinds})
+        kinds = [kind for kind in KINDS if kind in set(boxes["category"])]
+        charts.legend({KINDS[kind]: colours.BOXES[kind] for kind in kinds})
     _way_up(calls, box)
     clicked = icicle.draw(
         boxes,
         written,
         search=search,
         is_compared=is_compared,
-        key=f"{name}-{box}-{hash(query.inlined())}",
+        key=f"{name}-{files}-{column}-{box}",
     )
     if clicked and clicked != box:
         st.query_params[BOX] = clicked
@@ -223,24 +124,20 @@ def show(
 
 
 def _box(calls: Query) -> str | None:
-    """The box in the address; else the innermost one that is around all, if many are around it."""
+    """The box in the address; else the innermost one that is around nearly all, if many are."""
     asked = st.query_params.get(BOX)
     if asked == ALL:
         return None
     if asked and not data.rows(_select("id", calls, asked, most=1)).empty:
         return asked
     boxes = data.rows(_select("id, caller_id, width", calls, None))
-    inside = {caller: list(rows.itertuples()) for caller, rows in boxes.groupby("caller_id")}
-    (*rest,) = boxes[boxes["caller_id"].isna()].itertuples()
-    chain: list[str] = []
-    while len(rest) == 1 and not formatting.missing(rest[0].id):
-        chain.append(str(rest[0].id))
-        rest = [row for row in inside.get(chain[-1], []) if row.width > ALIKE * rest[0].width]
-    return chain[-1] if len(chain) > FEW else None
-
-
-def _legend(kinds: dict[str, str]) -> None:
-    charts.legend({label: colours.BOXES[kind] for kind, label in kinds.items()})
+    whole = boxes["width"][boxes["caller_id"].isna()].sum()
+    wide = boxes[boxes["id"].notna() & (boxes["width"] >= NEARLY * whole)]
+    below = dict(zip(wide["caller_id"].fillna(ALL), wide["id"], strict=True))
+    around = [ALL]
+    while around[-1] in below:
+        around.append(str(below[around[-1]]))
+    return around[-1] if len(around) > FEW else None
 
 
 def _way_up(calls: Query, box: str | None) -> None:
@@ -288,6 +185,8 @@ def _names(calls: Query, box: str | None, column: str, search: str, is_compared:
     )
 
 
-def _select(columns: str, calls: Query, box: str | None, most: int = 400, **options: Any) -> Query:
+def _select(
+    columns: str, calls: Query, box: str | None, most: int = MOST_BOXES, **options: Any
+) -> Query:
     source = f"flame_graph('calls', from_id := {ingest.literal(box)}, most := {most})"
     return select(columns, source, given={"calls": calls}, **options)

@@ -31,7 +31,7 @@ CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
     .map((each) => each.innerText)"""
-CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot, .steps .plot"
+CHARTS = "[data-testid=stVegaLiteChart], .js-plotly-plot, .lanes .plot, .steps .plot"
 PAGES = (
     ("runs", [WORKERS0]),
     ("overview", [WORKERS0]),
@@ -39,6 +39,7 @@ PAGES = (
     ("operators", [OWLV2]),
     ("operators", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
+    ("modules", [OWLV2]),
     ("memory", [WORKERS0]),
     ("advice", [WORKERS0]),
     ("compare", [WORKERS0, "v100_resnet50_workers4"]),

@@ -1,5 +1,5 @@
--- The calls of whole stacks, for `flame_graph`: `calls_of_stacks(stacks)`. `stacks` names a relation
--- with frames (VARCHAR[], outermost first), value and base_value.
+-- The calls of whole stacks, for `flame_graph`: `calls_of_stacks(stacks)`. `stacks` names a
+-- relation with frames (VARCHAR[], outermost first), value and base_value.
 -- One row: a frame of a stack.
 --
 -- id          stands for the names of the frames around it and its own

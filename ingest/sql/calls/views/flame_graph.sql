@@ -1,8 +1,8 @@
 -- The boxes of a flame graph: `flame_graph(calls, from_id, most)`. `calls` names a relation with a
 -- row for each call: id, caller_id, name, category, value (what it took itself) and base_value (the
 -- same in another run, or null). A value below 0 counts as 0. A call whose caller is not in the
--- relation is an outermost one. The graph shows what is inside the call `from_id`, or all where that
--- is null: the `most` largest boxes, and the others in one box for each call.
+-- relation is an outermost one. The graph shows what is inside the call `from_id`, or all where
+-- that is null: the `most` largest boxes, and the others in one box for each call.
 -- One row: a call, or all calls directly inside one that are not shown.
 --
 -- id           the call; null for `(other)`
@@ -21,13 +21,14 @@ CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
     given AS MATERIALIZED (
         SELECT
             id,
-            any_value(caller_id)
-                FILTER (WHERE caller_id IN (SELECT caller.id FROM query_table(calls) AS caller))
-                AS caller_id,
+            any_value(caller_id) FILTER (
+                WHERE caller_id IN (SELECT caller.id FROM query_table(calls) AS caller)
+            ) AS caller_id,
             min(name) AS name,
             any_value(category) AS category,
             greatest(coalesce(sum(value), 0), 0)::DOUBLE AS self_value,
-            if(count(base_value) > 0, greatest(sum(base_value), 0), NULL)::DOUBLE AS self_base,
+            if(count(base_value) > 0, greatest(sum(base_value), 0), NULL)::DOUBLE
+                AS self_base,
             greatest(self_value, coalesce(self_base, 0)) AS width
         FROM query_table(calls)
         GROUP BY id
@@ -94,6 +95,6 @@ CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
     FROM totals
     ANTI JOIN shown ON totals.id = shown.id
     WHERE
-        totals.caller_id IN (SELECT shown.id FROM shown)
+        totals.caller_id IN (SELECT around.id FROM shown AS around)
         OR (totals.caller_id IS NULL AND from_id IS NULL)
     GROUP BY totals.caller_id;

@@ -1,6 +1,7 @@
--- The nn.Modules of a run from one step to another, in the order of the tree: `module_ranking_of_steps(run,
--- from_step, to_step)`. Both steps are included. Without a bound, it is open on that side; without
--- both, it covers the whole recording. A module includes the modules inside it.
+-- The nn.Modules of a run from one step to another, in the order of the tree:
+-- `module_ranking_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, it
+-- is open on that side; without both, it covers the whole recording. A module includes the modules
+-- inside it.
 -- One row: a module in the modules around it, in one rank.
 --
 -- rank          rank of the process
@@ -51,7 +52,7 @@ CREATE MACRO module_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS
             inside.rank,
             inside.module_id,
             list(
-                {'less_ns': -around.total_ns, 'name': around.name} ORDER BY around.depth
+                row(-around.total_ns, around.name) ORDER BY around.depth
             ) AS key
         FROM (
             SELECT sums.rank, sums.module_id, unnest(tree.around) AS around_id

@@ -1,6 +1,6 @@
--- The call trees of a step of each of two runs, call against call: `compared_calls(base, other, of_rank,
--- nth_step)`, with the arguments of `op_diff`. Two calls are the same where the names of the calls
--- around them within the step are, and their own, without line numbers and addresses.
+-- The call trees of a step of each of two runs, call against call: `compared_calls(base, other,
+-- of_rank, nth_step)`, with the arguments of `op_diff`. Two calls are the same where the names of
+-- the calls around them within the step are, and their own, without line numbers and addresses.
 -- One row: a call in its calls, or a device activity in those that launched it.
 --
 -- id                    stands for these names
@@ -45,7 +45,11 @@ CREATE MACRO compared_calls(base, other, of_rank := NULL, nth_step := NULL) AS T
     ),
 
     placed AS (
-        SELECT outermost.side, outermost.id, hash(outermost.same_name) AS place_id, NULL::UBIGINT AS around_id
+        SELECT
+            outermost.side,
+            outermost.id,
+            hash(outermost.same_name) AS place_id,
+            NULL::UBIGINT AS around_id
         FROM calls AS outermost
         ANTI JOIN calls AS caller
             ON outermost.side = caller.side AND outermost.caller_id = caller.id

@@ -1,10 +1,10 @@
--- What was allocated at any number of moments, by where it was allocated: `memory_stacks_at(moments)`,
--- with the name of a relation that has rows of `memory_timeline`. It is what `calls_of_stacks` reads.
+-- What was in use at any number of moments, by where it was allocated: `memory_stacks_at(moments)`,
+-- with the name of a relation that has rows of `memory_timeline`. `calls_of_stacks` reads it.
 -- One row: a place.
 --
--- frames      the lines of Python in its stack as `file:line:function`, outermost first, or of C++ where
---             there is none; without a stack the nn.Modules and the operator around the allocation;
---             `(no stack)` where neither is known
+-- frames      the lines of Python in its stack as `file:line:function`, outermost first, or of C++
+--             where there is none; without a stack the nn.Modules and the operator around the
+--             allocation; `(no stack)` where neither is known
 -- value       bytes allocated there that were in use
 -- base_value  null
 CREATE MACRO memory_stacks_at(moments) AS TABLE

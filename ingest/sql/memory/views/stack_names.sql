@@ -1,4 +1,4 @@
--- Part of `memory_flames` and `memory_stacks_at`: the stacks in memory snapshots as lists of frames.
+-- Part of `memory_flames` and `memory_stacks_at`: stacks in memory snapshots as lists of frames.
 -- One row: a stack.
 --
 -- run_id    the run

@@ -1,0 +1,145 @@
+"""What a person sees and does on page Modules, and with flame graphs elsewhere, in Chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import ingest
+from dashboard.drawing import formatting
+from tests.dashboard.browser import cell, query_of, table, wait_for_query, wait_until_sent
+
+PLOT = ".js-plotly-plot .slice"
+MOST_BOXES = 1_000
+IS_RED_AND_BLUE = """() => {
+    const boxes = [...document.querySelectorAll(".js-plotly-plot .slice path.surface")];
+    const colours = boxes.map((box) => getComputedStyle(box).fill.match(/[0-9]+/g).map(Number));
+    return colours.some(([red, , blue]) => red > blue + 60)
+        && colours.some(([red, , blue]) => blue > red + 60);
+}"""
+
+
+def box(tab: Page, name: str):
+    """The first box of the flame graph with this name."""
+    return tab.locator(PLOT).filter(has_text=re.compile(re.escape(name))).first
+
+
+def test_a_module_opens_its_operators_kernels_and_flame_graph(
+    tab, address, run_of, shown_store
+) -> None:
+    run = run_of("h100_owlv2")
+    with ingest.connect(shown_store) as connection:
+        [(module_id, kernels_ns, softmax_ns)] = connection.execute(
+            """
+            WITH inside AS (
+                SELECT kernels.name, kernels.dur_ns FROM kernels SEMI JOIN events AS module
+                ON module.run_id = $1 AND module.name = 'nn.Module: Owlv2EncoderLayer_0'
+                    AND kernels.launch_ns >= module.start_ns
+                    AND kernels.launch_ns < module.start_ns + module.dur_ns
+                WHERE kernels.run_id = $1
+            )
+            SELECT module_id, (SELECT sum(dur_ns) FROM inside),
+                (SELECT sum(dur_ns) FROM inside WHERE contains(name, 'cunn_SoftMaxForward'))
+            FROM module_ranking WHERE run_id = $1 AND name = 'Owlv2EncoderLayer_0'
+            """,
+            [run],
+        ).fetchall()
+    tab.goto(f"{address}/modules?run={run}&step=all")
+    rows = table(tab).locator("tbody tr")
+    expect(rows.first).to_contain_text("Owlv2ForObjectDetection_0")
+    expect(tab.locator(PLOT).first).to_be_visible()
+    assert tab.locator(PLOT).count() <= MOST_BOXES
+    wait_until_sent(tab)
+    rows.filter(has_text="Owlv2EncoderLayer_0").click()
+    wait_for_query(tab, "module", str(module_id))
+    expect(tab.get_by_role("heading", name="Owlv2EncoderLayer_0")).to_be_visible()
+    expect(tab.get_by_test_id("stMetricValue").nth(2)).to_have_text(formatting.duration(kernels_ns))
+    tab.get_by_role("tab", name="Kernels").click()
+    softmax = tab.locator(".grid tr").filter(has_text="cunn_SoftMaxForward").first
+    expect(softmax).to_contain_text(formatting.duration(softmax_ns))
+    expect(box(tab, "nn.Module: Owlv2EncoderLayer_0")).to_be_visible()
+
+
+def test_a_click_on_a_box_looks_into_it_and_the_link_reopens_it(tab, address, run_of) -> None:
+    tab.goto(f"{address}/modules?run={run_of('h100_owlv2')}&step=all&box=all")
+    expect(box(tab, "ProfilerStep*")).to_be_visible()
+    wait_until_sent(tab)
+    box(tab, "nn.Module: Owlv2Model_0").click()
+    wait_for_query(tab, "box")
+    expect(tab.get_by_role("button", name="One out")).to_be_visible()
+    expect(box(tab, "ProfilerStep*")).to_have_count(0)
+    opened = query_of(tab)["box"]
+    tab.goto(tab.url)
+    expect(box(tab, "nn.Module: Owlv2Model_0")).to_be_visible()
+    expect(box(tab, "ProfilerStep*")).to_have_count(0)
+    wait_until_sent(tab)
+    tab.get_by_role("button", name="All", exact=True).click()
+    expect(box(tab, "ProfilerStep*")).to_be_visible()
+    assert query_of(tab)["box"] == ["all"] != opened
+
+
+def test_the_graph_counts_what_is_chosen_and_finds_a_name(tab, address, run_of, truth) -> None:
+    tab.goto(f"{address}/modules?run={run_of('h100_owlv2')}&step=all")
+    names = tab.locator(".grid").last
+    _, _, ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
+    expect(names.locator("tbody tr").first).to_contain_text(formatting.duration(ns))
+    wait_until_sent(tab)
+    search = tab.get_by_placeholder("find a name")
+    search.fill("softmax")
+    search.press("Enter")
+    wait_for_query(tab, "find", "softmax")
+    has_it = re.compile("softmax", re.IGNORECASE)
+    expect(names.locator("tbody tr").filter(has_not_text=has_it)).to_have_count(0)
+    expect(names.locator("tbody tr").filter(has_text=has_it)).not_to_have_count(0)
+    tab.get_by_role("radio", name="host time").click()
+    wait_for_query(tab, "flame", "host time")
+    expect(names).to_contain_text("aten::softmax")
+
+
+def test_a_run_without_modules_says_how_to_record_them(tab, address, run_of) -> None:
+    tab.goto(f"{address}/modules?run={run_of('v100_resnet50_workers0')}")
+    expect(tab.get_by_text("The trace does not tell which nn.Module ran when")).to_be_visible()
+    expect(tab.locator(PLOT).first).to_be_visible()
+
+
+def test_the_difference_of_two_runs_is_red_and_blue(
+    tab, serve, compared_store, compared_run
+) -> None:
+    pair = f"base={compared_run('h100_owlv2')}&other={compared_run('mi300_owlv2')}"
+    tab.goto(f"{serve(compared_store)}/compare?{pair}")
+    wait_until_sent(tab)
+    assert tab.locator(PLOT).count() == 0
+    tab.get_by_text("Flame graph of the difference").click()
+    expect(tab.locator(PLOT).first).to_be_visible()
+    tab.wait_for_function(IS_RED_AND_BLUE)
+    expect(cell(tab, "cunn_SoftMaxForward", tab.locator(".grid").count() - 1)).to_be_attached()
+
+
+@pytest.mark.parametrize("name", ["train_ctx512", "flux_eager_full"])
+def test_the_memory_at_a_moment_is_a_flame_graph(tab, serve, memory_store, name) -> None:
+    run = ingest.Store(memory_store).find(name)
+    tab.goto(f"{serve(memory_store)}/memory?run={run}")
+    wait_until_sent(tab)
+    tab.get_by_text("Flame graph of the stacks").click()
+    expect(tab.locator(PLOT).first).to_be_visible()
+    assert tab.locator(PLOT).count() <= MOST_BOXES
+
+
+def test_tensorboards_parts_add_up_to_the_steps(tab, address, run_of, shown_store) -> None:
+    run = run_of("v100_resnet50_workers4")
+    with ingest.connect(shown_store) as connection:
+        [(kernel_ns,)] = connection.execute(
+            "SELECT sum(kernel_ns)::BIGINT FROM tensorboard_steps WHERE run_id = $1", [run]
+        ).fetchall()
+        outliers = connection.execute(
+            "SELECT step, part FROM tensorboard_outliers WHERE run_id = $1 ORDER BY step", [run]
+        ).fetchall()
+    tab.goto(f"{address}/overview?run={run}&step=all")
+    wait_until_sent(tab)
+    tab.get_by_text("As TensorBoard divided steps").click()
+    parts = tab.locator(".grid:has(td:text-is('data loader'))")
+    expect(parts).to_contain_text(formatting.duration(kernel_ns))
+    assert outliers
+    for step, part in outliers:
+        said = re.compile(f"Step {step} differs by .* mostly {part.replace('_', ' ')}")
+        expect(tab.get_by_text(said)).to_be_visible()

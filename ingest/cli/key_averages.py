@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import duckdb
 import typer
 
 from ingest.cli import torch_table
@@ -15,7 +16,8 @@ from ingest.units import printable
 def key_averages(
     run: RunArgument,
     sort_by: Annotated[
-        str, typer.Option(help="As torch names it: self_cpu_time_total, count, flops, …")
+        str,
+        typer.Option(help="As torch names it, such as count; `cuda` and `xpu` mean the device."),
     ] = "self_cpu_time_total",
     group_by_input_shape: Annotated[
         bool, typer.Option("--group-by-input-shape", help="A row for each name and shapes.")
@@ -23,7 +25,7 @@ def key_averages(
     group_by_stack_n: Annotated[
         int, typer.Option(min=0, help="A row for each name and so many innermost frames.")
     ] = 0,
-    row_limit: Annotated[int, typer.Option(help="Rows of each table; -1 is all.")] = 100,
+    row_limit: Annotated[int, typer.Option(min=-1, help="Rows of each table; -1 is all.")] = 100,
     max_name_column_width: Annotated[
         int, typer.Option(min=10, help="Characters of the column of names.")
     ] = 55,
@@ -38,7 +40,7 @@ def key_averages(
     """Print torch.profiler's table of a run, as `key_averages().table()` does."""
     if not (sort_key := torch_table.sort_key(sort_by)):
         known = ", ".join([*torch_table.FIGURES, *torch_table.MEANS])
-        raise typer.BadParameter(f"{sort_by}: not one of {known}", param_hint="--sort-by")
+        raise typer.BadParameter(f"{sort_by!r} is not one of {known}", param_hint="--sort-by")
     if group_by_input_shape and group_by_stack_n:
         raise typer.BadParameter("group by input shape or by stack, not by both")
     if as_json and as_csv:
@@ -46,17 +48,30 @@ def key_averages(
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
     warn(connection, run_id)
+    _check_calls(connection, run_id, step)
     grouping = torch_table.Grouping(group_by_input_shape, group_by_stack_n, per_rank)
     rows, params = torch_table.query(run_id, grouping, step, sort_key)
     if as_json or as_csv:
         write_query(connection, rows, params, "json" if as_json else "csv")
         return
-    limit = row_limit if row_limit >= 0 else None
+    limit = None if row_limit == -1 else row_limit
     lines = read(
         connection,
         lambda: list(torch_table.lines(connection, rows, params, limit, max_name_column_width)),
     )
     for line in lines:
         print(printable(line, len(line)))
-    if not lines:
-        raise QueryError(f"{run_id} has no calls" + ("" if step is None else f" in step {step}"))
+
+
+def _check_calls(connection: duckdb.DuckDBPyConnection, run_id: str, step: int | None) -> None:
+    """Raises QueryError where the run, or the step, has no calls."""
+    query = "SELECT count(*), min(step), max(step), count(*) FILTER (step = $2) FROM call_tree "
+    [(calls, first, last, in_step)] = read(
+        connection,
+        lambda: connection.execute(f"{query} WHERE run_id = $1", [run_id, step]).fetchall(),
+    )
+    if not calls:
+        raise QueryError(f"{run_id} has no calls")
+    if step is not None and not in_step:
+        known = "it has no steps" if first is None else f"its steps are {first} to {last}"
+        raise QueryError(f"{run_id} has no calls in step {step}: {known}")

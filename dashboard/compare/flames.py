@@ -51,8 +51,7 @@ def show(pair: Pair) -> None:
             heading,
             name="difference",
             files=f"{pair.base}-{pair.other}",
-            is_compared=True,
-            words=(pair.names[BASE], pair.names[OTHER]),
+            runs=(pair.names[BASE], pair.names[OTHER]),
         )
 
 

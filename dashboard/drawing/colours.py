@@ -6,6 +6,7 @@ test checks. Red marks what became worse.
 """
 
 from functools import cache
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -53,15 +54,23 @@ OWNERS = ("#2A5CD6", "#EB8511", "#2F8F46", "#A15DB9", "#61CCF2", "#824217", "#E7
 NEUTRAL = "#66707C"
 UNKNOWN_OWNERS = ("#9A9A9A", NEUTRAL)
 OTHERS = "#C6C6C6"
-# Boxes of flame graphs by category: light, for dark letters, on both themes.
-BOXES = {
-    "python_function": "#F8BF7A",
-    "module": "#E9A04A",
-    "cpu_op": "#9FC3F2",
-    "user_annotation": "#C9CDD6",
-    "cuda_runtime": "#D9B8F0",
-    "cuda_driver": "#D9B8F0",
-    "kernel": "#9AD9B4",
+
+
+class Box(NamedTuple):
+    """A kind of box in flame graphs: light, for dark letters, on both themes."""
+
+    label: str
+    colour: str
+
+
+BOXES = {  # by category
+    "module": Box("nn.Module", "#E9A04A"),
+    "python_function": Box("Python", "#F8BF7A"),
+    "cpu_op": Box("operator", "#9FC3F2"),
+    "user_annotation": Box("annotation", "#C9CDD6"),
+    "cuda_runtime": Box("runtime call", "#D9B8F0"),
+    "cuda_driver": Box("driver call", "#C5A0E6"),
+    "kernel": Box("kernel, copy or set", "#9AD9B4"),
 }
 NO_BOX = "#DADCE0"
 BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"

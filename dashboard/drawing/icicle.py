@@ -30,7 +30,8 @@ def draw(
     `written` writes a value. What has `search` in its name keeps its colour. Compared boxes are
     red where they took more than in the first run, and blue where less.
     """
-    whole = boxes["width"][boxes["caller_id"].isna()].sum()
+    outermost = boxes[boxes["caller_id"].isna()]
+    whole = outermost["width"].sum()
     names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
     ids = [
         f"{ingest.names.OTHER} {row.caller_id}" if formatting.missing(row.id) else str(row.id)
@@ -45,9 +46,7 @@ def draw(
             values=[whole, *boxes["width"]],
             branchvalues="total",
             customdata=[
-                _hover(
-                    ALL, boxes[boxes["caller_id"].isna()].sum(numeric_only=True), whole, written
-                ),
+                _hover(ALL, outermost.sum(numeric_only=True, min_count=1), whole, written),
                 *(
                     _hover(name, row, whole, written)
                     for name, (_, row) in zip(names, boxes.iterrows(), strict=True)
@@ -80,17 +79,16 @@ def draw(
         theme=None,
     )
     points = event["selection"]["points"]
-    clicked = {box_id: box_id for box_id in ids if not box_id.startswith(ingest.names.OTHER)}
-    return clicked.get(points[0].get("id", "")) if points else None
+    clicked = points[0].get("id") if points else None
+    return clicked if clicked in set(boxes["id"]) else None
 
 
 def _hover(name: str, row: Any, whole: float, written: Callable[[float], str]) -> str:
     share = formatting.percent(100 * row["width"] / whole)
-    said = f"{html.escape(name)}<br>{written(row['total_value'])}"
+    took = written(row["total_value"])
     if not formatting.missing(row["total_base"]):
-        said = f"{html.escape(name)}<br>{written(row['total_base'])} → "
-        said += f"{written(row['total_value'])}"
-    return f"{said}, {share} of the graph"
+        took = f"{written(row['total_base'])} → {took}"
+    return f"{html.escape(name)}<br>{took}, {share} of the graph"
 
 
 def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
@@ -102,9 +100,11 @@ def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
             for row in boxes.itertuples()
         ]
     else:
-        frame = colours.BOXES["python_function"]
+        unknown = colours.BOXES["python_function"]
         shown = [
-            colours.NO_BOX if row.name == ingest.names.OTHER else colours.BOXES.get(row.kind, frame)
+            colours.NO_BOX
+            if row.name == ingest.names.OTHER
+            else colours.BOXES.get(row.kind, unknown).colour
             for row in boxes.rename(columns={"category": "kind"}).itertuples(index=False)
         ]
     return [

@@ -3,7 +3,6 @@
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, Value, select
@@ -13,7 +12,7 @@ from dashboard.widgets.view import View
 MOST_ROWS = 500
 METRICS = {
     "total_ns": ("Host time", formatting.duration, "Time in the module on the host."),
-    "self_ns": ("Of it itself", formatting.duration, "Without the modules inside."),
+    "self_ns": ("Self time", formatting.duration, "Without the modules inside."),
     "device_ns": ("Device time", formatting.duration, "Of what was launched in the module."),
     "idle_ns": ("Idle ended", formatting.duration, "Idle time that its kernels ended."),
     "calls": ("Calls", formatting.count, "Calls of the module in these steps."),
@@ -53,7 +52,7 @@ def kernels_query(view: View, module_id: int) -> Query:
     """Device activities by name."""
     return select(
         "name, 100.0 * sum(device_ns) / nullif(sum(sum(device_ns)) OVER (), 0) AS percent, "
-        "sum(device_ns)::BIGINT AS device_ns, sum(kernels)::BIGINT AS activities, "
+        "sum(device_ns)::BIGINT AS device_ns, sum(activities)::BIGINT AS activities, "
         "sum(idle_ns)::BIGINT AS idle_ns",
         "launched_kernels",
         _where(view, module_id),
@@ -72,12 +71,11 @@ def is_inside(run: str, module_id: int) -> str:
 
 
 def _where(view: View, module_id: int) -> dict[str, Value]:
-    in_steps = f"in_steps(step, {', '.join(map(ingest.literal, view.steps.bounds))})"
     return {
         "run_id": view.run,
         "rank": view.device.rank if view.device else None,
         is_inside(str(view.run), module_id): True,
-        in_steps: True,
+        **view.steps.where(),
     }
 
 

@@ -63,7 +63,7 @@ def show(
         where |= dict(zip(("pid", "tid"), thread, strict=True))
     calls = select(
         "id, any_value(caller_id) AS caller_id, min(name) AS name, "
-        "if(is_module(min(name)), 'module', any_value(category)) AS category, "
+        "any_value(category) AS category, "
         f"sum({metric.column}) FILTER ({in_steps}) AS value, NULL::BIGINT AS base_value",
         "call_stacks",
         where,
@@ -74,7 +74,7 @@ def show(
 
 
 def _thread(threads: Any, metric: Metric) -> tuple[str, str] | None:
-    """One of several threads, for that is asked where there is a choice."""
+    """The chosen thread; None where there is one, or all count."""
     busy = threads[(threads[metric.column] > 0) & threads["pid"].notna()]
     if len(busy) < 2:
         return None

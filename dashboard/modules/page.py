@@ -14,7 +14,7 @@ MODULE = "module"  # in the address: the id of the one that is looked at
 MOST_ROWS = 2_000
 INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
-COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, flops, self_ns, module, depth, module_id"
+COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
 
 
 def page(view: View) -> None:
@@ -64,7 +64,7 @@ def _tree(view: View) -> pd.Series | None:
         ).rename(columns={"name": "tree"}),
         "module_ranking",
         key=f"modules-{view.key}-{st.session_state.get('q', '')}",
-        hidden=["module", "depth", "module_id", "self_ns", "flops", *nothing],
+        hidden=["module", "depth", "module_id", "self_ns", *nothing],
         labels={"tree": "module", "total_ns": "host time", "idle_ns": "idle ended"},
         bars=["total_ns" if "device_ns" in nothing else "device_ns"],
         select="single-row",

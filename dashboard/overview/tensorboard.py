@@ -32,7 +32,7 @@ def show(view: View) -> None:
             columns=["part", "part_ns"],
         )
         if parts.empty:
-            st.caption("No step of these was recorded whole.")
+            st.caption("By TensorBoard's rules, these steps hold nothing.")
             return
         parts["percent"] = 100 * parts["part_ns"] / parts["part_ns"].sum()
         tables.show(
@@ -44,8 +44,9 @@ def show(view: View) -> None:
         )
         outliers = select("*", "tensorboard_outliers", where, order_by="step")
         for each in data.rows(outliers).itertuples():
+            what = "The recording" if formatting.missing(each.step) else f"Step {each.step:.0f}"
             st.markdown(
-                f"**Step {each.step}** differs by {formatting.change(each.difference_ns)} from the "
+                f"**{what}** differs by {formatting.change(each.difference_ns)} from the "
                 f"median, mostly {each.part.replace('_', ' ')}: "
                 f"{formatting.change(each.part_difference_ns)}."
             )

@@ -18,14 +18,6 @@ MOST_ROWS = 200
 ALL = "all"  # in the address, in place of a box
 FEW = 5  # boxes around nearly all, of which none is left out
 NEARLY = 0.99  # of the whole
-KINDS = {
-    "module": "nn.Module",
-    "python_function": "Python",
-    "cpu_op": "operator",
-    "user_annotation": "annotation",
-    "cuda_runtime": "runtime call",
-    "kernel": "kernel, copy or set",
-}
 
 
 class Metric(NamedTuple):
@@ -60,12 +52,12 @@ def show(
     *,
     name: str,
     files: str,
-    is_compared: bool = False,
-    words: tuple[str, str] = ("", ""),
+    runs: tuple[str, str] | None = None,
 ) -> None:
     """The graph of calls, which `flame_graph` reads, and the names in it that took most.
 
-    `column` tells the unit of values by its ending. `words` are what the two runs are called.
+    `column` tells the unit of values by its ending. `runs` are what two runs are called, of
+    which the graph shows the difference.
     """
     written = formatting.size if column.endswith("_bytes") else formatting.duration
     box = _box(calls)
@@ -74,27 +66,27 @@ def show(
     if boxes.empty:
         st.caption("Nothing was recorded here.")
         return
-    if is_compared:
-        first, second = (f"**{formatting.literal(word)}**" for word in words)
+    if runs:
+        first, second = (f"**{formatting.literal(run)}**" for run in runs)
         st.caption(
             f"Red took more in {second} than in {first}, blue less. A box is as wide as the larger "
             "of both."
         )
     else:
-        kinds = [kind for kind in KINDS if kind in set(boxes["category"])]
-        charts.legend({KINDS[kind]: colours.BOXES[kind] for kind in kinds})
+        known = set(boxes["category"])
+        charts.legend({b.label: b.colour for kind, b in colours.BOXES.items() if kind in known})
     _way_up(calls, box)
     clicked = icicle.draw(
         boxes,
         written,
         search=search,
-        is_compared=is_compared,
+        is_compared=runs is not None,
         key=f"{name}-{files}-{column}-{box}",
     )
     if clicked and clicked != box:
         st.query_params[BOX] = clicked
         st.rerun(scope="fragment")
-    names = _names(calls, box, column, search, is_compared)
+    names = _names(calls, box, column, search, runs is not None)
     with heading:
         menu.show({"boxes": query, "names": names}, name, files)
     frame = data.rows(names)
@@ -112,13 +104,13 @@ def show(
             "base_ns": "before",
             "base_bytes": "before",
         },
-        bars=["change_ns" if is_compared else "percent"],
-        colours=[colours.NEUTRAL] * len(frame) if is_compared else (),
+        bars=[f"change_{column.rpartition('_')[2]}" if runs else "percent"],
+        colours=[colours.NEUTRAL] * len(frame) if runs else (),
     )
     said = f"What took the most itself{inside}, by name."
     if len(frame) == MOST_ROWS:
-        said += f" The first {MOST_ROWS}: the menu has all."
-    if len(boxes) < int(frame["boxes"].sum()):
+        said += f" The first {MOST_ROWS}; a search finds others."
+    if boxes["id"].isna().any():
         said += f" The graph shows the {boxes['id'].count():,} largest boxes."
     st.caption(said)
 
@@ -171,7 +163,7 @@ def _names(calls: Query, box: str | None, column: str, search: str, is_compared:
         f"{columns}, count(*) AS boxes",
         calls,
         box,
-        most=10**9,
+        most=None,
         where={"id IS NOT NULL": True},
         group_by="name",
     )
@@ -186,7 +178,9 @@ def _names(calls: Query, box: str | None, column: str, search: str, is_compared:
 
 
 def _select(
-    columns: str, calls: Query, box: str | None, most: int = MOST_BOXES, **options: Any
+    columns: str, calls: Query, box: str | None, most: int | None = MOST_BOXES, **options: Any
 ) -> Query:
-    source = f"flame_graph('calls', from_id := {ingest.literal(box)}, most := {most})"
+    source = (
+        f"flame_graph('calls', from_id := {ingest.literal(box)}, most := {ingest.literal(most)})"
+    )
     return select(columns, source, given={"calls": calls}, **options)

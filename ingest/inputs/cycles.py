@@ -55,8 +55,8 @@ def number_cycles(
     """Numbers the cycles of a run of which a process wrote several traces, in order of time.
 
     Traces of different processes are of one cycle if they have steps of the same numbers. Where
-    several cycles have these, or no trace has steps, those are that were recorded at the same
-    time; where none was, the first goes with the first. Warns of a process that lacks a cycle.
+    step numbers do not decide, traces recorded at the same time are of one cycle; failing that,
+    the first goes with the first. Warns of a process that lacks a cycle.
     """
     if all(len(sources) == 1 for sources in processes.values()):
         return

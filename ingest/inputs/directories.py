@@ -4,10 +4,11 @@ import os
 import re
 from pathlib import Path
 
+from ingest.errors import ProfileError
+from ingest.formats import FORMATS, recognise
 from ingest.inputs import run_json
 
 BOARD_TRACE = re.compile(r".+\.pt\.trace\.json(\.gz)?", re.IGNORECASE)
-TRACE = re.compile(r".+\.trace\.json(\.gz)?", re.IGNORECASE)
 
 
 def run_directories(path: Path) -> list[Path]:
@@ -24,5 +25,12 @@ def run_directories(path: Path) -> list[Path]:
         if Path(directory) != path and any(map(BOARD_TRACE.fullmatch, files)):
             found.append(Path(directory))
         elif Path(directory) == path:
-            is_run = run_json.NAME in files or any(map(TRACE.fullmatch, files))
+            is_run = run_json.NAME in files or any(_is_profile(path / name) for name in files)
     return [path, *found] if not found or is_run else found
+
+
+def _is_profile(file: Path) -> bool:
+    try:
+        return recognise(file, FORMATS)[0] is not None
+    except (OSError, ProfileError):
+        return False

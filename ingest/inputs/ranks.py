@@ -149,8 +149,8 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
         if own and (apart := _recorded_apart(source, spans)):
             source.warn(
                 "recorded_apart",
-                f"was recorded at another time than {apart}: the files of another job belong into "
-                "a directory of their own",
+                f"began after {apart} had ended: if it is of another job, "
+                "give it a directory of its own",
             )
         if (
             own
@@ -170,7 +170,7 @@ def _recorded_apart(source: Source, spans: dict[str, list[tuple[int, int]]]) -> 
     """
     own = _process(source)
     host = WORKER_NAME.fullmatch(own)
-    if not host or "distributedInfo" in source.metadata:
+    if not host or _own_rank(source) is not None:
         return None
     began = min(first for first, _ in spans[own])
     for process, of_process in spans.items():

@@ -112,7 +112,7 @@ def _node(text: str) -> dict[str, Any] | None:
             "ctrl_deps": _number(said.get("ctrl_deps")),
             "rf_id": _number(attributes.get("rf_id")),
             **{name: _number(attributes.get(name)) for name in NUMBERS},
-            "name": str(said.get("name")),
+            "name": str(said["name"]),
             **{name: str(attributes.get(name) or "") or None for name in TEXTS},
             **{
                 f"{side}_{aspect}": json.dumps(values.get(aspect))

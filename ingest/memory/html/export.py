@@ -43,7 +43,7 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
         calls AS (FROM calls_of_stacks('stacks'))
 
         SELECT id, caller_id, name, total_value::BIGINT
-        FROM flame_graph('calls', most := 1e9::BIGINT)
+        FROM flame_graph('calls', most := NULL)
         ORDER BY height DESC, id
         """,
         [run_id, graph],

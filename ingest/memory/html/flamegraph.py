@@ -64,14 +64,12 @@ def render(frames: Iterable[Frame], title: str, unit: Callable[[int], str]) -> s
     """The flame graph of the frames; `unit` writes a weight as people read it.
 
     A frame's width is its share of all; of equals in depth under one frame, the heaviest stands
-    first. Raises ValueError where no frame weighs anything.
+    first.
     """
     inside: dict[str | None, list[Frame]] = {}
     for frame in frames:
         inside.setdefault(frame.caller_id, []).append(frame)
     total = sum(frame.weight for frame in inside.get(None, []))
-    if not total:
-        raise ValueError("no frame of the flame graph weighs anything")
     boxes, depth = _placed(inside, total, unit)
     height = TOP + depth * ROW + MARGIN
     return "\n".join(

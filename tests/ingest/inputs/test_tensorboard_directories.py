@@ -170,6 +170,18 @@ def test_a_job_that_wrote_into_the_same_directory_later(
     first, second = store.add(tmp_path).sources
     assert "recorded_apart" not in first.warning_codes
     assert second.message("recorded_apart") == (
-        "was recorded at another time than host_1: the files of another job belong into a "
-        "directory of their own"
+        "began after host_1 had ended: if it is of another job, give it a directory of its own"
     )
+
+
+@pytest.mark.parametrize("name", ["rank0.json", "profile_of_today.json"])
+def test_profiles_beside_runs_in_directories_are_a_run_too(
+    store: ingest.Store, tmp_path: Path, command: Command, name: str
+) -> None:
+    """Whatever they are called: nothing is dropped for a directory below."""
+    (tmp_path / "run_a").mkdir()
+    write(tmp_path / "run_a", "host_1", 0)
+    write(tmp_path, "host_2", 0)
+    (tmp_path / f"host_2.{10**12}.pt.trace.json").rename(tmp_path / name)
+    assert command("add", str(tmp_path), "--store", str(store.path)).code == 0
+    assert len(store.run_ids()) == 2

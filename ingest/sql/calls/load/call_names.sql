@@ -17,7 +17,7 @@ identified AS (
             ELSE greatest(
                 1,
                 md5_number_lower(concat_ws(
-                    ' ', category, regexp_replace(torch_name, ' at 0x[0-9a-fA-F]+', '', 'g')
+                    ' ', category, without_address(torch_name)
                 )) >> 1
             )
         END::BIGINT AS name_id

@@ -11,7 +11,7 @@
 --            (`call_tree.path_id`); null without a launch
 -- module_id  innermost module around their launch (`module_tree.module_id`); null in none
 -- name       name of the activities, as in `kernels`
--- kernels    number of activities
+-- activities number of activities
 -- device_ns  sum of their durations, ns
 -- idle_ns    idle time of the device that they ended, ns
 WITH
@@ -60,7 +60,7 @@ SELECT
     places.path_id,
     nullif(places.module_id, 0) AS module_id,
     launching.name,
-    count(*) AS kernels,
+    count(*) AS activities,
     sum(launching.dur_ns)::BIGINT AS device_ns,
     coalesce(sum(launching.idle_ns), 0)::BIGINT AS idle_ns
 FROM launching

@@ -9,7 +9,7 @@
 -- id              stands for the names of the calls around it and its own; the same in all runs
 -- caller_id       the call around it (`call_stacks.id`); null for the outermost
 -- module_id       innermost module around it, or itself (`module_tree.module_id`); null in none
--- category        as in `call_tree`; `kernel` for a device activity, and for `(no launch)`, around
+-- category        as in `call_tree`, but `module` for the frame of an nn.Module; `kernel` for a device activity, and for `(no launch)`, around
 --                 those without a launch
 -- name            name of the call, or of the activity
 -- calls           number of calls, or of activities
@@ -29,7 +29,7 @@ CREATE MACRO call_stacks(run) AS TABLE
         path_id::VARCHAR AS id,
         any_value(caller_path_id)::VARCHAR AS caller_id,
         any_value(module_id) AS module_id,
-        any_value(category) AS category,
+        if(is_module(min(name)), 'module', any_value(category)) AS category,
         min(name) AS name,
         sum(calls)::BIGINT AS calls,
         sum(self_ns)::BIGINT AS self_ns,
@@ -46,12 +46,12 @@ CREATE MACRO call_stacks(run) AS TABLE
         pid,
         tid,
         step,
-        concat(coalesce(path_id::VARCHAR, '(no launch)'), ' ', name) AS id,
-        coalesce(path_id::VARCHAR, '(no launch)') AS caller_id,
+        concat(coalesce(path_id::VARCHAR, no_launch()), ' ', name) AS id,
+        coalesce(path_id::VARCHAR, no_launch()) AS caller_id,
         module_id,
         'kernel' AS category,
         name,
-        kernels AS calls,
+        activities AS calls,
         0 AS self_ns,
         device_ns AS self_device_ns,
         idle_ns AS self_idle_ns,
@@ -65,11 +65,11 @@ CREATE MACRO call_stacks(run) AS TABLE
         NULL AS pid,
         NULL AS tid,
         step,
-        '(no launch)' AS id,
+        no_launch() AS id,
         NULL AS caller_id,
         NULL AS module_id,
         'kernel' AS category,
-        '(no launch)' AS name,
+        no_launch() AS name,
         0 AS calls,
         0 AS self_ns,
         0 AS self_device_ns,

@@ -9,12 +9,12 @@
 -- caller_id    the call around it (`flame_graph.id`); null for the outermost
 -- name         its name; `(other)` for the calls that are not shown
 -- category     as in `calls`; null for `(other)`
--- height       calls inside it, at the deepest place; null for `(other)`
+-- height       levels of calls below it; null for `(other)`
 -- self_value   what it took itself; null for `(other)`
 -- self_base    the same in the other run
 -- total_value  what it took with the calls inside it
 -- total_base   the same in the other run
--- width        its share of the graph: `total_value`; of two runs, the larger value of each call
+-- width        how wide the box is: `total_value`; of two runs, the larger value of each call
 --              inside, added up
 CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
     WITH RECURSIVE

@@ -6,7 +6,7 @@
 -- id                    stands for these names
 -- caller_id             the call around it (`compared_calls.id`); null for the outermost
 -- name                  its name
--- category              as in `call_stacks`; `module` for the frame of an nn.Module
+-- category              as in `call_stacks`
 -- base_self_ns          as in `call_stacks`, of the first run
 -- other_self_ns         the same of the second run
 -- base_self_device_ns   as in `call_stacks`, of the first run
@@ -33,8 +33,8 @@ CREATE MACRO compared_calls(base, other, of_rank := NULL, nth_step := NULL) AS T
             found.id,
             any_value(found.caller_id) AS caller_id,
             min(found.name) AS name,
-            regexp_replace(min(found.name), '\(\d+\): |0x[0-9a-f]+', '', 'g') AS same_name,
-            if(is_module(min(found.name)), 'module', any_value(found.category)) AS category,
+            regexp_replace(without_address(min(found.name)), '\(\d+\): ', ': ') AS same_name,
+            any_value(found.category) AS category,
             sum(found.self_ns) AS self_ns,
             sum(found.self_device_ns) AS self_device_ns,
             sum(found.self_idle_ns) AS self_idle_ns

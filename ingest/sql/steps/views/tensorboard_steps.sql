@@ -8,7 +8,7 @@
 -- plugin knows only the names that torch gave events in 2021. Here, the calls of today's runtimes
 -- and drivers count as runtime, data loaders that are annotations as data loader, and all
 -- communication kernels, and all host events of NCCL and Gloo, as communication. Steps on the
--- device's own timeline (`gpu_user_annotation`) count not as further steps, and annotations or
+-- device's own timeline (`gpu_user_annotation`) are not steps, and annotations or
 -- modules that repeat stand for steps where the profiler recorded none (`steps`).
 --
 -- run_id            the run

@@ -92,3 +92,41 @@ def test_modules_are_those_that_python_counts(
     ).fetchall()
     assert expected
     assert {module: [calls, ns] for module, calls, ns in found} == expected
+
+
+def test_modules_of_steps_stand_in_the_order_of_the_tree(traces: Traces) -> None:
+    """The longest first among those inside the same one; only what ran in the steps."""
+    connection = traces.add(
+        [
+            *(host(f"ProfilerStep#{n}", "user_annotation", 1000 * n, 900) for n in (0, 1)),
+            *(
+                frame(name, 1000 * n + ts, dur)
+                for n in (0, 1)
+                for name, ts, dur in (
+                    ("nn.Module: Net_0", 0, 500),
+                    ("nn.Module: A_0", 10, 50),
+                    ("nn.Module: B_0", 100, 300),
+                    ("nn.Module: C_0", 110, 20 + n),
+                )
+            ),
+        ]
+    )
+    run = "(SELECT run_id FROM runs)"
+    asked = "SELECT place, module, calls, total_ns FROM module_ranking_of_steps({}) ORDER BY place"
+    assert connection.sql(asked.format(f"{run}, 1, 1")).fetchall() == [
+        (1, "Net_0", 1, 500_000),
+        (2, "Net_0/B_0", 1, 300_000),
+        (3, "Net_0/B_0/C_0", 1, 21_000),
+        (4, "Net_0/A_0", 1, 50_000),
+    ]
+    whole = connection.sql(asked.format(run)).fetchall()
+    ranking = connection.sql("SELECT module, calls, total_ns FROM module_ranking").fetchall()
+    assert {row[1:] for row in whole} == set(ranking)
+
+
+def test_kernels_are_in_the_module_of_their_launch(traces: Traces) -> None:
+    found = model(traces).sql(
+        "SELECT module, kernel.name, activities, device_ns, kernel.idle_ns FROM launched_kernels "
+        "AS kernel INNER JOIN module_tree USING (run_id, module_id)"
+    )
+    assert found.fetchall() == [("Net_0/Block_0/Linear_3", "gemm", 2, 20_000, 80_000)]

@@ -51,6 +51,8 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]
             "listed": "fused_kernel_ops('compared')",
         }.items():
             opened.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
+        opened.execute("CREATE TEMP VIEW stacked AS FROM memory_stacks_at('asked')")
+        opened.execute("CREATE TEMP VIEW called AS FROM calls_of_stacks('stacked')")
         opened.execute("CREATE TEMP VIEW named AS SELECT *, '' AS steps_name FROM run_metrics")
         yield opened
 
@@ -123,6 +125,7 @@ def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: C
     assert signature
     known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
     known |= {"facts": "'advice_facts'", "measured": "'named'"}
+    known |= {"calls": "'called'", "stacks": "'stacked'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
     needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]

@@ -24,7 +24,9 @@ HELP = (
 def show(pair: Pair) -> None:
     """The graph, drawn when the user opens it."""
     heading = menu.heading_line(sections.TITLES[sections.CALLS], sections.CALLS, HELP)
-    opened = st.expander("Flame graph of the difference", on_change="rerun", key="open-flames")
+    opened = st.expander(
+        "Flame graph of the difference", on_change="rerun", key="flames", bind="query-params"
+    )
     if not opened.open:
         return
     with opened:

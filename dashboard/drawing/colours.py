@@ -5,6 +5,7 @@ and from the page with usual sight, protanopia, deuteranopia and tritanopia on b
 test checks. Red marks what became worse.
 """
 
+import math
 from functools import cache
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ BOXES = {  # by category
     "cuda_driver": Box("driver call", "#C5A0E6"),
     "kernel": Box("kernel, copy or set", "#9AD9B4"),
 }
-NO_BOX = "#DADCE0"
+NO_BOXES = ("#DADCE0", "#7A808A")
 BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"
 MORE, LESS = (226, 92, 92), (96, 150, 236)  # red and blue, of boxes that took more or less
 ALARM = "#E0482E"
@@ -130,11 +131,16 @@ def place(part: str) -> int:
     return list(_shown(ingest.parts(), False)).index(part)
 
 
+def no_box() -> str:
+    """The colour of a box that is none of these, or that a search leaves out."""
+    return NO_BOXES[_is_dark()]
+
+
 def of_change(change: float, width: float) -> str:
     """The colour of a box of two runs: the redder, the more it took, the bluer, the less."""
-    strength = min(1.0, abs(change) / width) if width else 0.0
+    strength = math.sqrt(min(1.0, abs(change) / width)) if width else 0.0
     full = MORE if change > 0 else LESS
-    grey = tuple(int(NO_BOX[place : place + 2], 16) for place in (1, 3, 5))
+    grey = tuple(int(NO_BOXES[0][place : place + 2], 16) for place in (1, 3, 5))
     mixed = (round(g + strength * (f - g)) for g, f in zip(grey, full, strict=True))
     return "#" + "".join(f"{part:02X}" for part in mixed)
 

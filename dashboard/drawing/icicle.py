@@ -19,25 +19,23 @@ ALL = "all"
 
 def draw(
     boxes: pd.DataFrame,
-    written: Callable[[float], str],
+    written: Callable[[float | None], str],
     *,
     search: str,
     is_compared: bool,
     key: str,
 ) -> str | None:
-    """The graph of the rows of `flame_graph`; the id of the box that was clicked.
+    """The graph of the rows of `flame_graph`, callers first; the id of the box that was clicked.
 
-    `written` writes a value. What has `search` in its name keeps its colour. Compared boxes are
-    red where they took more than in the first run, and blue where less.
+    Of calls that are not shown, that is the call around them, or `all`. `written` writes a value.
+    What has `search` in its name keeps its colour. Compared boxes are red where they took more than
+    in the first run, and blue where less.
     """
     outermost = boxes[boxes["caller_id"].isna()]
     whole = outermost["width"].sum()
     names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
-    ids = [
-        f"{ingest.names.OTHER} {row.caller_id}" if formatting.missing(row.id) else str(row.id)
-        for row in boxes.itertuples()
-    ]
-    levels = min(MOST_LEVELS, int(boxes["height"].max()) + 2)
+    ids = [_id(row) for row in boxes.itertuples()]
+    levels = min(MOST_LEVELS, _levels(boxes))
     figure = go.Figure(
         go.Icicle(
             ids=[ALL, *ids],
@@ -54,7 +52,7 @@ def draw(
             ],
             hovertemplate="%{customdata}<extra></extra>",
             marker={
-                "colors": [colours.NO_BOX, *_colours(boxes, search, is_compared)],
+                "colors": [colours.no_box(), *_colours(boxes, search, is_compared)],
                 "line": {"width": 0.5, "color": colours.BOX_EDGE},
             },
             textfont={"color": colours.BOX_INK, "size": 12},
@@ -62,6 +60,7 @@ def draw(
             pathbar={"visible": False},
             maxdepth=levels + 1,
             sort=True,
+            leaf={"opacity": 1},
         )
     )
     figure.update_layout(
@@ -79,16 +78,32 @@ def draw(
         theme=None,
     )
     points = event["selection"]["points"]
-    clicked = points[0].get("id") if points else None
-    return clicked if clicked in set(boxes["id"]) else None
+    return points[0].get("id", "").removeprefix(f"{ingest.names.OTHER} ") if points else None
 
 
-def _hover(name: str, row: Any, whole: float, written: Callable[[float], str]) -> str:
+def _id(row: Any) -> str:
+    if not formatting.missing(row.id):
+        return str(row.id)
+    caller = ALL if formatting.missing(row.caller_id) else row.caller_id
+    return f"{ingest.names.OTHER} {caller}"
+
+
+def _levels(boxes: pd.DataFrame) -> int:
+    """How many boxes lie below each other; callers come first in the rows."""
+    depth: dict[str | None, int] = {None: 0}
+    for row in boxes.itertuples():
+        caller = None if formatting.missing(row.caller_id) else str(row.caller_id)
+        depth[_id(row)] = depth[caller] + 1
+    return max(depth.values())
+
+
+def _hover(name: str, row: Any, whole: float, written: Callable[[float | None], str]) -> str:
     share = formatting.percent(100 * row["width"] / whole)
     took = written(row["total_value"])
     if not formatting.missing(row["total_base"]):
-        took = f"{written(row['total_base'])} → {took}"
-    return f"{html.escape(name)}<br>{took}, {share} of the graph"
+        change = row["total_value"] - row["total_base"]
+        took = f"{written(row['total_base'])} → {took} ({formatting.change(change, written)})"
+    return f"{html.escape(name)}<br>{took}, {share} of what is shown"
 
 
 def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
@@ -102,12 +117,12 @@ def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
     else:
         unknown = colours.BOXES["python_function"]
         shown = [
-            colours.NO_BOX
+            colours.no_box()
             if row.name == ingest.names.OTHER
             else colours.BOXES.get(row.kind, unknown).colour
             for row in boxes.rename(columns={"category": "kind"}).itertuples(index=False)
         ]
     return [
-        colour if is_found else colours.NO_BOX
+        colour if is_found else colours.no_box()
         for colour, is_found in zip(shown, found, strict=True)
     ]

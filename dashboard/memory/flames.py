@@ -20,7 +20,9 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     if not device.allocations:
         return
     heading = menu.heading_line(f"Where it was allocated {chosen_moment.name(device, moment)}")
-    opened = st.expander("Flame graph of the stacks", on_change="rerun", key="open-flames")
+    opened = st.expander(
+        "Flame graph of the stacks", on_change="rerun", key="flames", bind="query-params"
+    )
     if not opened.open:
         return
     with opened:

@@ -22,8 +22,8 @@ METRICS = (
     Metric("self_device_ns", "device time"),
     Metric("self_ns", "host time"),
     Metric("self_idle_ns", "idle time ended"),
-    Metric("self_device_bytes", "device memory"),
-    Metric("self_cpu_bytes", "host memory"),
+    Metric("self_device_bytes", "device memory allocated"),
+    Metric("self_cpu_bytes", "host memory allocated"),
 )
 
 

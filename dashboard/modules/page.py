@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.drawing import tables
+from dashboard.drawing import formatting, tables
 from dashboard.modules import detail, flames
 from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, run_picker
@@ -12,6 +12,7 @@ from dashboard.widgets.view import View
 
 MODULE = "module"  # in the address: the id of the one that is looked at
 MOST_ROWS = 2_000
+NAME_WIDTH = 26  # characters
 INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
 COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
@@ -22,7 +23,7 @@ def page(view: View) -> None:
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
-    left, right = st.container(key="beside-modules").columns(2, gap="medium")
+    left, right = st.container(key="beside-modules").columns([6, 5], gap="medium")
     with left:
         chosen = _tree(view)
     with right:
@@ -60,12 +61,21 @@ def _tree(view: View) -> pd.Series | None:
     nothing = [name for name in MEASURES if not shown[name].fillna(0).any()]
     rows = tables.show(
         shown.assign(
-            name=[INDENT * int(row.depth) + str(row.name) for row in shown.itertuples(index=False)]
+            name=[
+                INDENT * int(row.depth) + formatting.middle_out(str(row.name), NAME_WIDTH)
+                for row in shown.itertuples(index=False)
+            ]
         ).rename(columns={"name": "tree"}),
         "module_ranking",
         key=f"modules-{view.key}-{st.session_state.get('q', '')}",
         hidden=["module", "depth", "module_id", "self_ns", *nothing],
-        labels={"tree": "module", "total_ns": "host time", "idle_ns": "idle ended"},
+        labels={
+            "tree": "module",
+            "total_ns": "host time",
+            "idle_ns": "idle ended",
+            "device_bytes": "memory kept",
+            "cpu_bytes": "host memory kept",
+        },
         bars=["total_ns" if "device_ns" in nothing else "device_ns"],
         select="single-row",
         selected=[ids.index(asked)] if asked in ids[:MOST_ROWS] else [],

@@ -11,15 +11,17 @@ from dashboard.widgets.view import View
 
 PARTS = ("kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu", "other")
 RULES = (
-    "At each moment the first of these that ran anywhere in the process counts, and the parts add "
-    "up to the steps. The causes of idle time above say more."
+    "At each moment the first of these, in this order, that ran anywhere in the process counts; "
+    "`other` is the rest. The causes of idle time above say more."
 )
 
 
 @st.fragment
 def show(view: View) -> None:
     """A bar for each part, and the steps that stand out; drawn when the user opens it."""
-    opened = st.expander("As TensorBoard divided steps", on_change="rerun", key="open-tensorboard")
+    opened = st.expander(
+        "As TensorBoard divided steps", on_change="rerun", key="tensorboard", bind="query-params"
+    )
     if not opened.open or view.device is None:
         return
     with opened:
@@ -38,7 +40,7 @@ def show(view: View) -> None:
         tables.show(
             parts,
             "tensorboard_steps",
-            key="tensorboard",
+            key="tensorboard-parts",
             bars=["part_ns"],
             labels={"part_ns": "time"},
         )

@@ -12,6 +12,7 @@ from dashboard.query import Query, select
 from dashboard.widgets import menu
 
 BOX, METRIC = "box", "flame"  # in the address
+REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
 MOST_BOXES = 499  # with as many for others, and the whole, fewer than 1,000 in all
 MOST_ROWS = 200
@@ -70,7 +71,7 @@ def show(
         first, second = (f"**{formatting.literal(run)}**" for run in runs)
         st.caption(
             f"Red took more in {second} than in {first}, blue less. A box is as wide as the larger "
-            "of both."
+            "value of each call in it, so that the whole may be more than either run."
         )
     else:
         known = set(boxes["category"])
@@ -81,10 +82,12 @@ def show(
         written,
         search=search,
         is_compared=runs is not None,
-        key=f"{name}-{files}-{column}-{box}",
+        key=f"{name}-{files}-{column}-{box}-{st.session_state.get(REDRAWN, 0)}",
     )
-    if clicked and clicked != box:
+    if clicked:
         st.query_params[BOX] = clicked
+        # Plotly has zoomed by itself: the graph is drawn anew though it may show the same box.
+        st.session_state[REDRAWN] = st.session_state.get(REDRAWN, 0) + 1
         st.rerun(scope="fragment")
     names = _names(calls, box, column, search, runs is not None)
     with heading:
@@ -147,7 +150,7 @@ def _way_up(calls: Query, box: str | None) -> None:
         st.button("All", on_click=go, args=[ALL], type="tertiary", icon=":material/fit_width:")
         out = ALL if formatting.missing(row.caller_id) else str(row.caller_id)
         st.button(
-            "One out", on_click=go, args=[out], type="tertiary", icon=":material/arrow_upward:"
+            "Caller", on_click=go, args=[out], type="tertiary", icon=":material/arrow_upward:"
         )
         st.markdown(f"**{formatting.literal(formatting.short_name(str(row.name)))}**")
 
@@ -164,7 +167,7 @@ def _names(calls: Query, box: str | None, column: str, search: str, is_compared:
         calls,
         box,
         most=None,
-        where={"id IS NOT NULL": True},
+        where={"greatest(self_value, self_base) >": 0},
         group_by="name",
     )
     return select(

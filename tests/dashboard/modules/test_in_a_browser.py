@@ -66,7 +66,7 @@ def test_a_click_on_a_box_looks_into_it_and_the_link_reopens_it(tab, address, ru
     wait_until_sent(tab)
     box(tab, "nn.Module: Owlv2Model_0").click()
     wait_for_query(tab, "box")
-    expect(tab.get_by_role("button", name="One out")).to_be_visible()
+    expect(tab.get_by_role("button", name="Caller")).to_be_visible()
     expect(box(tab, "ProfilerStep*")).to_have_count(0)
     opened = query_of(tab)["box"]
     tab.goto(tab.url)

@@ -1,19 +1,19 @@
 -- Device activities by the calls that launched them: the leaves of flame graphs.
 -- One row: the activities of one name that were launched in the same calls, on a thread in a step.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- pid        process that launched them; null without a launch
--- tid        thread that launched them; null without a launch
--- step       as in `kernels.step`
--- path_id    the innermost call around their launch, which itself counts where there is none
---            (`call_tree.path_id`); null without a launch
--- module_id  innermost module around their launch (`module_tree.module_id`); null in none
--- name       name of the activities, as in `kernels`
--- activities number of activities
--- device_ns  sum of their durations, ns
--- idle_ns    idle time of the device that they ended, ns
+-- run_id      the run
+-- source_id   the input file
+-- rank        rank of the process
+-- pid         process that launched them; null without a launch
+-- tid         thread that launched them; null without a launch
+-- step        as in `kernels.step`
+-- path_id     the innermost call around their launch, which itself counts where there is none
+--             (`call_tree.path_id`); null without a launch
+-- module_id   innermost module around their launch (`module_tree.module_id`); null in none
+-- name        name of the activities, as in `kernels`
+-- activities  number of activities
+-- device_ns   sum of their durations, ns
+-- idle_ns     idle time of the device that they ended, ns
 WITH
 launching AS (
     SELECT

@@ -8,7 +8,10 @@
 -- value       bytes allocated there that were in use
 -- base_value  null
 CREATE MACRO memory_stacks_at(moments) AS TABLE
-    WITH places AS (
+    WITH
+    asked_moments AS NOT MATERIALIZED (SELECT used_bytes FROM query_table(moments)),
+
+    followed AS (
         SELECT
             coalesce(
                 stack_names.python,
@@ -28,8 +31,18 @@ CREATE MACRO memory_stacks_at(moments) AS TABLE
             ON
                 allocation.run_id = stack_names.run_id
                 AND allocation.stack_id = stack_names.stack_id
+    ),
+
+    places AS (
+        SELECT frames, bytes FROM followed
+        UNION ALL
+        SELECT
+            [before_trace()] AS frames,
+            (SELECT sum(asked_moments.used_bytes) FROM asked_moments)
+            - (SELECT coalesce(sum(followed.bytes), 0) FROM followed) AS bytes
     )
 
     SELECT frames, sum(bytes)::BIGINT AS value, NULL::BIGINT AS base_value
     FROM places
+    WHERE bytes > 0
     GROUP BY frames;

@@ -3,9 +3,9 @@
 --
 -- run_id    the run
 -- stack_id  the stack (`stacks.stack_id`)
--- frames    `file:line:function` of each frame, outermost first, without those of the unwinder and
---           the interpreter; null where no other is left
--- python    the same of the lines of Python alone; null where there is none
+-- python    `file:line:function` of each line of Python, outermost first; null where there is none
+-- frames    the same of all frames but those of the unwinder and the interpreter; null where no
+--           other is left
 WITH placed AS (
     SELECT
         run_id,

@@ -9,8 +9,8 @@
 -- id              stands for the names of the calls around it and its own; the same in all runs
 -- caller_id       the call around it (`call_stacks.id`); null for the outermost
 -- module_id       innermost module around it, or itself (`module_tree.module_id`); null in none
--- category        as in `call_tree`, but `module` for the frame of an nn.Module; `kernel` for a device
---                 activity, and for `(no launch)`, around those without a launch
+-- category        as in `call_tree`, but `module` for the frame of an nn.Module; `kernel` for a
+--                 device activity, and for `(no launch)`, around those without a launch
 -- name            name of the call, or of the activity
 -- calls           number of calls, or of activities
 -- self_ns         host time in it and in no call inside it, ns; 0 for an activity

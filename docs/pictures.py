@@ -18,10 +18,12 @@ from tests.dashboard.server import served
 IMAGES = Path(__file__).parent / "images"
 WORKERS = "v100_resnet50_workers0"
 SNAPSHOT = "train_ctx512"
+MODEL = "h100_owlv2"
 # Each picture's page, height in pixels, and theme.
 PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
     "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
+    "modules": (f"modules?run={{{MODEL}}}", 900, "light"),
     "bubbles": (f"bubbles?run={{{WORKERS}}}", 900, "dark"),
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
 }
@@ -37,7 +39,7 @@ def main(samples: Path) -> None:
     with tempfile.TemporaryDirectory() as directory:
         store = ingest.Store(Path(directory) / STORE)
         files = {path.name.split(".")[0]: path for path in samples.rglob("*") if path.is_file()}
-        runs = {name: store.add(files[name]).run_id for name in (WORKERS, SNAPSHOT)}
+        runs = {name: store.add(files[name]).run_id for name in (WORKERS, SNAPSHOT, MODEL)}
         with served(Path(STORE), directory=Path(directory)) as address, launched() as browser:
             for name, (page, height, theme) in PICTURES.items():
                 window: ViewportSize = {"width": WIDTH, "height": height}

@@ -12,7 +12,7 @@ from dashboard.widgets.flame_graph import SEARCH, Metric
 METRICS = (
     Metric("self_device_ns", "device time"),
     Metric("self_ns", "host time"),
-    Metric("self_idle_ns", "idle time ended"),
+    Metric("self_idle_ns", "idle ended"),
 )
 HELP = (
     "The calls of one step of each run, from Python frames down to kernels. Calls are the same "

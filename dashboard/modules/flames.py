@@ -21,8 +21,8 @@ HELP = (
 METRICS = (
     Metric("self_device_ns", "device time"),
     Metric("self_ns", "host time"),
-    Metric("self_idle_ns", "idle time ended"),
-    Metric("self_device_bytes", "device memory allocated"),
+    Metric("self_idle_ns", "idle ended"),
+    Metric("self_device_bytes", "memory allocated"),
     Metric("self_cpu_bytes", "host memory allocated"),
 )
 

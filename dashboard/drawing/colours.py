@@ -132,7 +132,7 @@ def place(part: str) -> int:
 
 
 def no_box() -> str:
-    """The colour of a box that is none of these, or that a search leaves out."""
+    """The colour of a box of no category, and of one that a search does not find."""
     return NO_BOXES[_is_dark()]
 
 

@@ -1,4 +1,4 @@
-"""Flame graphs: boxes below the boxes around them, as wide as what they took; a click on one."""
+"""Flame graphs: a box for each call, below its caller and as wide as what it took."""
 
 import html
 from collections.abc import Callable
@@ -11,10 +11,10 @@ import streamlit as st
 import ingest
 from dashboard.drawing import colours, formatting
 
-MOST_LEVELS = 36  # that are drawn; a click shows what is deeper
+MOST_LEVELS = 36  # deeper calls appear when the user clicks a box
 LEVEL_PIXELS = 20
 NAME_WIDTH = 200  # characters on hover
-ALL = "all"
+ALL = "all"  # the id of the box around all others
 
 
 def draw(

@@ -16,7 +16,7 @@ from dashboard.drawing import component, formatting
 COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
     *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
-    *("flops", "boxes", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
+    *("boxes", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
 }
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
 RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
@@ -49,8 +49,6 @@ LABELS = {
     "device_name": "device",
     "shared_bytes": "shared memory",
     "peak_bytes": "peak memory",
-    "device_bytes": "device memory",
-    "cpu_bytes": "host memory",
 }
 
 

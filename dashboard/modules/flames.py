@@ -15,7 +15,7 @@ from dashboard.widgets.flame_graph import Metric
 THREAD = "thread"  # in the address
 ALL_THREADS = "all threads"
 HELP = (
-    "Each box is a call, as wide as what it took with all calls inside it, which stand below it. "
+    "Each box is a call. Its width is what the call took, with the calls inside it, shown below. "
     "Click a box to look into it."
 )
 METRICS = (

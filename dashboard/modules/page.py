@@ -50,7 +50,7 @@ def _tree(view: View) -> pd.Series | None:
             "No module fits: clear the search."
             if st.session_state.get("q")
             else "The trace does not tell which nn.Module ran when. Record it with "
-            "`with_stack=True` and `with_modules=True`, as `capture` does; the flame graph has "
+            "`with_stack=True` and `with_modules=True`, as `capture` does. The flame graph shows "
             "what was recorded.",
             icon=":material/account_tree:",
         )

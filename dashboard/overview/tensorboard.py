@@ -30,7 +30,11 @@ def show(view: View) -> None:
         query = select(sums, "tensorboard_steps", {**where, **view.steps.where()})
         (row,) = data.rows(query).to_dict("records")
         parts = pd.DataFrame(
-            [(part.replace("_", " "), ns) for part, ns in row.items() if ns and ns == ns],
+            [
+                (part.replace("_", " "), ns)
+                for part, ns in row.items()
+                if not formatting.missing(ns) and ns > 0
+            ],
             columns=["part", "part_ns"],
         )
         if parts.empty:

@@ -1,4 +1,4 @@
-"""A flame graph with a search, and a table of what took the time or memory in the box looked at."""
+"""A flame graph with a search, and below it the names that took the most."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, icicle, tables
+from dashboard.drawing.icicle import ALL
 from dashboard.query import Query, select
 from dashboard.widgets import menu
 
@@ -16,9 +17,8 @@ REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
 MOST_BOXES = 499  # with as many for others, and the whole, fewer than 1,000 in all
 MOST_ROWS = 200
-ALL = "all"  # in the address, in place of a box
-FEW = 5  # boxes around nearly all, of which none is left out
-NEARLY = 0.99  # of the whole
+FEW = 5  # with more calls around everything, the graph starts at the innermost of them
+NEARLY = 0.99  # of the whole counts as everything
 
 
 class Metric(NamedTuple):

@@ -1,6 +1,7 @@
 """Which traces of the processes of a run are of the same cycle of the profiler's schedule."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import duckdb
 
@@ -52,26 +53,33 @@ class _Cycle:
 def number_cycles(
     connection: duckdb.DuckDBPyConnection, processes: dict[str, list[Source]]
 ) -> None:
-    """Numbers the cycles of a run of which a process wrote several traces, in order of time.
+    """Numbers the cycles of a run in which a process wrote several traces.
 
     Traces of different processes are of one cycle if they have steps of the same numbers. Where
     step numbers do not decide, traces recorded at the same time are of one cycle; failing that,
     the first goes with the first. Warns of a process that lacks a cycle.
+
+    Cycles are in order of their steps where each process numbered its steps on, else in order of
+    time, which does not decide between processes that ran one after the other.
     """
     if all(len(sources) == 1 for sources in processes.values()):
         return
     cycles: list[_Cycle] = []
     traces = _traces(connection, processes)
-    for process in dict.fromkeys(trace.process for trace in traces):
-        for trace in traces:
-            if trace.process == process:
-                _place(trace, cycles)
-        cycles.sort(key=lambda cycle: cycle.start_ns)
+    by_process = [
+        [trace for trace in traces if trace.process == process]
+        for process in dict.fromkeys(trace.process for trace in traces)
+    ]
+    by_step = all(map(_steps_rise, by_process))
+    for of_process in by_process:
+        for trace in of_process:
+            _place(trace, cycles)
+        cycles.sort(key=lambda cycle: (min(cycle.steps) if by_step else 0, cycle.start_ns))
     for number, cycle in enumerate(cycles, 1):
         for trace in cycle.traces.values():
             trace.source.cycle = number
-    for process in dict.fromkeys(trace.process for trace in traces):
-        _warn(process, cycles)
+    for of_process in by_process:
+        _warn(of_process[0].process, cycles)
 
 
 def _traces(
@@ -103,6 +111,13 @@ def _traces(
         for i, start, end, steps in rows
         if i in found
     ]
+
+
+def _steps_rise(traces: list[_Trace]) -> bool:
+    """Whether every trace of a process has steps, all later than those of the trace before."""
+    return all(trace.steps for trace in traces) and all(
+        max(before.steps) < min(after.steps) for before, after in pairwise(traces)
+    )
 
 
 def _place(trace: _Trace, cycles: list[_Cycle]) -> None:

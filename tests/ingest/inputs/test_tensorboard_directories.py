@@ -73,10 +73,23 @@ def test_workers_and_cycles_of_a_schedule(recorded: Path, store: ingest.Store) -
     assert not store.add(recorded).is_new
 
 
-def test_a_cycle_that_a_worker_lacks(recorded: Path, store: ingest.Store, tmp_path: Path) -> None:
+def delay(file: Path, delay_ns: int) -> None:
+    """Writes a trace as if it had been recorded later."""
+    trace = json.loads(file.read_text())
+    trace["baseTimeNanoseconds"] += delay_ns
+    file.write_text(json.dumps(trace))
+
+
+@pytest.mark.parametrize("delayed", [[], [0], [1]])
+def test_a_cycle_that_a_worker_lacks(
+    delayed: list[int], recorded: Path, store: ingest.Store, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     shutil.copytree(recorded, run)
     by_worker(run)[0][0].unlink()
+    for worker in delayed:  # as if the processes had run one after the other
+        for file in by_worker(run)[worker]:
+            delay(file, 60_000_000_000)
     sources = store.add(run).sources
     assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
     said = {(s.rank, w.message) for s in sources for w in s.coded_warnings}

@@ -21,7 +21,7 @@ from dashboard import (
     trends,
 )
 from dashboard.header import Entry
-from dashboard.widgets import run_picker
+from dashboard.widgets import page_change, run_picker
 
 HERE = Path(__file__).parent
 PAGES = {
@@ -121,6 +121,7 @@ def main() -> None:
     }
     st.session_state["pages"] = pages
     page = st.navigation([home, *pages.values()])
+    page_change.follow()
     try:
         run_ids = data.look()
     except ingest.IngestError as error:

@@ -5,13 +5,12 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import advice_kinds, menu
+from dashboard.widgets import advice_kinds, menu, page_change
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 
 MOST = 5
 MOST_ADVICE = 2
-CLICKED = "clicked_name"  # in a table of the page, by the click that is answered now
 
 
 def of_device(view: View, level: str, title: str) -> None:
@@ -66,15 +65,12 @@ def _table(view: View, title: str, query: Query, of: str, time: str, level: str 
     frame = data.rows(query)
 
     def clicked(rows: list[int]) -> None:
-        st.session_state[CLICKED] = [str(frame["name"].iloc[row]) for row in rows]
         if len(view.runs) > 1:
             st.session_state["of"] = view.run
             st.session_state["chosen"].add("of")
+        level_of = {"level": level} if level else {}
+        for row in rows:
+            name = str(frame["name"].iloc[row])
+            page_change.ask("operators", {"step": view.step_key, **level_of, "name": name})
 
     tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)
-    for name in st.session_state.pop(CLICKED, []):
-        level_of = {"level": level} if level else {}
-        st.switch_page(
-            st.session_state["pages"]["operators"],
-            query_params={"step": view.step_key, **level_of, "name": name},
-        )

@@ -6,6 +6,7 @@ A value that is not known (None, NaN or a missing cell of a data frame) is writt
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from decimal import Decimal
 from math import floor, log10
 from numbers import Number
 from typing import TypeGuard, TypeVar
@@ -14,6 +15,7 @@ T = TypeVar("T")
 
 UNKNOWN = "–"
 TENFOLD = 900  # percent more than it was
+DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?(ns|us|µs|ms|s)")
 TIMES = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}  # in ns
 SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # in bytes
 
@@ -47,6 +49,17 @@ def duration(ns: float | None, smallest: str = "ns") -> str:
     length = max(abs(float(f"{ns:.3g}")), TIMES[smallest])  # 999.9 µs are 1.00 ms
     unit = [unit for unit, factor in TIMES.items() if factor <= length][-1]
     return f"{three_digits(ns / TIMES[unit])} {unit}"
+
+
+def parse_duration(text: str) -> int:
+    """The ns of a time with its unit, such as `1.5s`, `20 ms` or `10us`.
+
+    Raises ValueError for any other text.
+    """
+    found = DURATION.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"{text!r} is no time with a unit, such as 1.5s, 20ms or 10us")
+    return round(Decimal(found[1]) * TIMES[found[2].replace("us", "µs")])
 
 
 def size(count: float | None, ones: str = "B") -> str:

@@ -17,7 +17,8 @@ from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
 from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
-OF_QUERIES = {"device_label"}  # scalar macros for queries, beside those that views use
+# Scalar macros that queries over the catalog use, beside those of its views.
+OF_QUERIES = {"device_label", "chrome_id", "chrome_pid", "chrome_us", "side"}
 
 
 class OrderError(ValueError):

@@ -29,6 +29,7 @@ TOPICS = (
         "What the host called, from Python frames down, and the tables of torch.profiler.",
     ),
     Topic("events", "Recorded events", "All events of the traces, as recorded."),
+    Topic("timeline", "Timelines", "The events of a stretch of time, as timelines show them."),
     Topic("memory", "Memory", "What was allocated, what held memory at any moment, and for whom."),
     Topic("compilation", "Compilation", "What torch.compile compiled, why, and into what kernels."),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),

@@ -1,0 +1,9 @@
+-- `chrome_pid(recorded, place)`: the id of a process as JSON, in a file that holds several ranks or
+-- runs: `place` numbers them from 0, so that equal ids of different ranks differ. It is null where
+-- the file holds one rank, whose ids stay as recorded.
+CREATE MACRO chrome_pid(recorded, place) AS CASE
+    WHEN place IS NULL THEN chrome_id(recorded)
+    WHEN regexp_full_match(recorded, '[0-9]{1,7}')
+        THEN (place * 10_000_000 + recorded::BIGINT)::VARCHAR
+    ELSE to_json(concat(place, ' ', recorded))::VARCHAR
+END;

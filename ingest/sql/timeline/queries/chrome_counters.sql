@@ -1,0 +1,97 @@
+-- What each device was doing, as counters: activities that run, memory in use and reserved, and the
+-- occupancy that the profiler estimates for each kernel. They belong to process $pid.
+-- One row: a counter's value from a moment on, as JSON after a comma.
+WITH
+activities AS (
+    SELECT kernels.*, found.args
+    FROM events_between($run, $rank, $since_ns, $until_ns, 0) AS found
+    INNER JOIN kernels ON found.event_id = kernels.event_id
+    WHERE kernels.run_id = $run AND side(found.category) = 'device'
+),
+
+edges AS (
+    SELECT device, start_ns AS time_ns, 1 AS change FROM activities
+    UNION ALL
+    SELECT device, start_ns + dur_ns AS time_ns, -1 AS change FROM activities
+),
+
+moments AS (
+    SELECT *
+    FROM memory_timeline
+    WHERE
+        run_id = $run AND rank = $rank AND time_ns <= $until_ns
+),
+
+memory AS (
+    SELECT device_type, device, time_ns, ordinal, used_bytes, reserved_bytes
+    FROM moments
+    WHERE time_ns >= $since_ns
+    UNION ALL
+    SELECT
+        device_type,
+        device,
+        $since_ns AS time_ns,
+        max(ordinal) AS ordinal,
+        arg_max(used_bytes, (time_ns, ordinal)) AS used_bytes,
+        arg_max(reserved_bytes, (time_ns, ordinal)) AS reserved_bytes
+    FROM moments
+    WHERE time_ns < $since_ns
+    GROUP BY device_type, device
+),
+
+occupancies AS (
+    SELECT
+        device,
+        stream,
+        start_ns,
+        dur_ns,
+        try_cast(args ->> '$."est. achieved occupancy %"' AS DOUBLE) AS percent
+    FROM activities
+    WHERE kind = 'kernel'
+),
+
+counted AS (
+    SELECT
+        concat('device ', device, ': activities running') AS name,
+        time_ns,
+        (sum(sum(change)) OVER (PARTITION BY device ORDER BY time_ns))::VARCHAR AS value
+    FROM edges
+    GROUP BY device, time_ns
+    UNION ALL
+    SELECT
+        concat(device_type, ':' || device, ': memory in use (bytes)') AS name,
+        time_ns,
+        arg_max(used_bytes, ordinal)::VARCHAR AS value
+    FROM memory
+    GROUP BY device_type, device, time_ns
+    UNION ALL
+    SELECT
+        concat(device_type, ':' || device, ': memory reserved (bytes)') AS name,
+        time_ns,
+        arg_max(reserved_bytes, ordinal)::VARCHAR AS value
+    FROM memory
+    GROUP BY device_type, device, time_ns
+    UNION ALL
+    SELECT
+        concat('device ', device, ', stream ', stream, ': estimated occupancy (%)') AS name,
+        unnest([start_ns, start_ns + dur_ns]) AS time_ns,
+        unnest([percent, 0.0])::VARCHAR AS value
+    FROM occupancies
+    WHERE percent IS NOT NULL
+)
+
+SELECT
+    concat(
+        e',\n{"ph":"C","cat":"tracehouse","pid":',
+        $pid,
+        ',"ts":',
+        chrome_us(time_ns - $origin_ns),
+        ',"name":',
+        to_json(name),
+        ',"args":{"value":',
+        value,
+        '}}'
+    ) AS text
+FROM counted
+WHERE value IS NOT NULL
+ORDER BY time_ns, value = '0.0' DESC;

@@ -1,0 +1,70 @@
+-- Tracks of their own for the steps and for the idle time by cause, beside the events of
+-- `chrome_events`. They have a process of their own, $pid. Each stretch has two events, begin and
+-- end, so that a reader of `complete` events takes none of them for a recorded one.
+-- One row: an event, as JSON after a comma; in order of time.
+WITH
+stretches AS (
+    SELECT 'steps' AS track, concat('step ', step) AS name, NULL AS args, start_ns, dur_ns
+    FROM steps
+    WHERE run_id = $run AND rank = $rank AND step IS NOT NULL
+    UNION ALL
+    SELECT
+        concat('idle time of device ', device) AS track,
+        cause AS name,
+        json_object(
+            'host operator', host_op,
+            'Python frame', host_frame,
+            'after', before_kernel,
+            'ended by', after_kernel
+        ) AS args,
+        start_ns,
+        dur_ns
+    FROM bubbles
+    WHERE run_id = $run AND rank = $rank
+    UNION ALL
+    SELECT 'idle time of the host' AS track, part AS name, NULL AS args, start_ns, dur_ns
+    FROM host_stretches_between($run, $rank, $since_ns, $until_ns)
+    WHERE
+        is_idle
+        AND NOT EXISTS (FROM device_time WHERE run_id = $run AND rank = $rank)
+),
+
+shown AS (
+    SELECT *, (dense_rank() OVER (ORDER BY track = 'steps' DESC, track))::VARCHAR AS tid
+    FROM stretches
+    WHERE start_ns < $until_ns AND start_ns + dur_ns > $since_ns AND dur_ns > 0
+),
+
+marks AS (
+    SELECT
+        start_ns AS time_ns,
+        2 AS place,
+        tid,
+        concat('"ph":"B","name":', to_json(name), ',"args":' || args) AS fields
+    FROM shown
+    UNION ALL
+    SELECT start_ns + dur_ns AS time_ns, 1 AS place, tid, '"ph":"E"' AS fields
+    FROM shown
+    UNION ALL
+    SELECT DISTINCT
+        $origin_ns AS time_ns,
+        0 AS place,
+        tid,
+        concat('"ph":"M","name":"thread_name","args":{"name":', to_json(track), '}') AS fields
+    FROM shown
+)
+
+SELECT
+    concat(
+        e',\n{"cat":"tracehouse","pid":',
+        $pid,
+        ',"tid":',
+        tid,
+        ',"ts":',
+        chrome_us(time_ns - $origin_ns),
+        ',',
+        fields,
+        '}'
+    ) AS text
+FROM marks
+ORDER BY time_ns, place;

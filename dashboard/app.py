@@ -1,9 +1,9 @@
 """Entry of the dashboard: the server, which answers this machine alone unless told otherwise.
 
-`streamlit run dashboard/app.py` imports this file once for the server, and runs it for each page
-that `main.py` draws. The address is that of `.streamlit/config.toml` beside this file, which
-Streamlit reads wherever it is started; the flag `--server.address` and the environment variable
-STREAMLIT_SERVER_ADDRESS go before it.
+`streamlit run dashboard/app.py` imports this file for the server, which runs `main.py` for each
+page, and serves traces to page Timeline. The address is that of `.streamlit/config.toml` beside
+this file, which Streamlit reads wherever it is started; the flag `--server.address` and the
+environment variable STREAMLIT_SERVER_ADDRESS go before it.
 """
 
 import gc
@@ -13,9 +13,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.datastructures import QueryParams
 from streamlit.cli_util import open_browser
 
+import ingest
 from dashboard.network import is_local
+from dashboard.widgets.perfetto import prefix
 
 EVERYWHERE = ("0.0.0.0", "::")
 
@@ -61,11 +64,19 @@ def notice(address: str, port: int) -> str:
     )
 
 
-if __name__ == "__main__":  # run for a page: the server itself needs none of the pages
-    from dashboard.main import main
+def trace(asked: QueryParams) -> ingest.ShownTrace:
+    """The trace that a query asks for, of a run in the store."""
+    from dashboard import data
 
-    main()
-else:
-    app = st.App(__file__, lifespan=started)
-    if not st.get_option("server.address"):  # Streamlit would listen on all addresses
-        raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")
+    return data.trace(asked)
+
+
+def names() -> list[str]:
+    """What this server is called, by its options."""
+    options = (st.get_option("server.address"), st.get_option("browser.serverAddress"))
+    return [str(name) for name in options if name]
+
+
+app = st.App("main.py", lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
+if not st.get_option("server.address"):  # Streamlit would listen on all addresses
+    raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from starlette.datastructures import QueryParams
 
 import ingest
 from dashboard.query import Query, Scalar, select
@@ -193,6 +194,13 @@ def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
     """
     for run in runs:
         ingest.edit(_store(str(path())), run, changes)
+
+
+def trace(asked: QueryParams) -> ingest.ShownTrace:
+    """The trace that a browser asks for. Raises ingest.IngestError where there is none."""
+    store = _store(str(path()))
+    store.refresh()
+    return ingest.trace_of(store, _connection(str(path())).cursor(), asked)
 
 
 def console() -> ingest.Console:

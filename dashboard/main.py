@@ -18,6 +18,7 @@ from dashboard import (
     overview,
     runs,
     sql,
+    timeline,
     trends,
 )
 from dashboard.header import Entry
@@ -50,6 +51,15 @@ PAGES = {
         "Bubbles",
         "hourglass_empty",
         "When was the device idle, and why?",
+        scope="run",
+        steps="median",
+        has_strip=True,
+    ),
+    "timeline": Entry(
+        timeline.page,
+        "Timeline",
+        "view_timeline",
+        "What ran when, on each thread and stream?",
         scope="run",
         steps="median",
         has_strip=True,
@@ -158,3 +168,7 @@ def nothing_yet() -> None:
     st.markdown("Add a directory of profiler output, or a single trace, then reload this page:")
     st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
     st.markdown("`capture flux --tiny --out run_dir` makes one to try.")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ingest.comparison.groups import runs_of
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
+    from ingest.perfetto.server import ShownTrace, trace_routes
+    from ingest.perfetto.traces import trace_of
     from ingest.pipeline import AddOptions
     from ingest.sql import Part, literal, parts, start_here, tables
     from ingest.store.connection import connect, read
@@ -29,6 +31,7 @@ __all__ = [
     "Part",
     "QueryError",
     "Result",
+    "ShownTrace",
     "Store",
     "StoreWarning",
     "compare",
@@ -43,6 +46,8 @@ __all__ = [
     "runs_of",
     "start_here",
     "tables",
+    "trace_of",
+    "trace_routes",
     "units",
 ]
 
@@ -54,6 +59,7 @@ _MODULES = {
     "Part": "sql",
     "QueryError": "errors",
     "Result": "console",
+    "ShownTrace": "perfetto.server",
     "Store": "store.store",
     "StoreWarning": "store.faults",
     "compare": "comparison.comparison",
@@ -68,6 +74,8 @@ _MODULES = {
     "runs_of": "comparison.groups",
     "start_here": "sql",
     "tables": "sql",
+    "trace_of": "perfetto.traces",
+    "trace_routes": "perfetto.server",
     "units": "units",
 }
 

@@ -1,7 +1,8 @@
-// Boxes in lanes on one axis, and above them a strip of shares. `data`: as `lanes.draw` makes it.
+// Boxes in lanes on one axis, and above them strips of shares. `data`: as `lanes.draw` makes it.
 // A drag zooms in: trigger `zoomed`, with the ends of the stretch.
 
 const STRIP_PX = 90;
+const ONE_OF_SEVERAL_PX = 44;
 const GAP_PX = 4; // between lanes
 const NEAR_PX = 3; // so near to a box the pointer is on it
 const LEAST_DRAG_PX = 4;
@@ -23,7 +24,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const brush = element("div", { className: "brush", hidden: true });
   const share = (at) => (at - data.since) / (data.until - data.since);
   const marks = data.marks.map((each) => mark(each, share(each.at)));
-  const plot = element("div", { className: "plot" }, [canvas, ...marks, brush, hint]);
+  const stretches = data.shown ? [stretch(data.shown.map(share))] : [];
+  const plot = element("div", { className: "plot" }, [canvas, ...marks, ...stretches, brush, hint]);
   plot.style.height = `${top(data) + data.lanes.length * data.lanePixels}px`;
   plot.classList.toggle("zooms", data.zooms);
   root.style.setProperty("--above", marks.length || data.file ? "1.2rem" : "0");
@@ -41,22 +43,38 @@ export default function ({ data, parentElement, setTriggerValue }) {
   listen(plot, brush, hint, data, (stretch) => setTriggerValue("zoomed", stretch));
 }
 
+/** The height of a strip, px. */
+function tall(data) {
+  return data.strips.length > 1 ? ONE_OF_SEVERAL_PX : STRIP_PX;
+}
+
 /** Where the lanes begin, px. */
 function top(data) {
-  return data.strip ? STRIP_PX + GAP_PX : 0;
+  return data.strips.length * (tall(data) + GAP_PX);
+}
+
+/** The stretch that is shown elsewhere, between two shares of the width. */
+function stretch([from, to]) {
+  const made = element("div", { className: "shown" });
+  made.style.left = `${100 * from}%`;
+  made.style.width = `${100 * (to - from)}%`;
+  return made;
 }
 
 /** The names of the strip and the lanes, to the left of them. */
 function names(data) {
   const lanes = data.lanes.map((lane) => element("span", { textContent: lane, title: lane }));
   for (const lane of lanes) lane.style.height = lane.style.lineHeight = `${data.lanePixels}px`;
-  return element("div", { className: "names" }, [...(data.strip ? [percents()] : []), ...lanes]);
+  const strips = data.strips.map(({ name }) => percents(data, name));
+  return element("div", { className: "names" }, [...strips, ...lanes]);
 }
 
-function percents() {
-  const texts = ["100%", "50%", "0%"].map((text) => element("span", { textContent: text }));
-  const made = element("span", { className: "percent" }, texts);
-  made.style.height = `${STRIP_PX}px`;
+/** A strip's name, or its scale where it has none. */
+function percents(data, name) {
+  const texts = name ? ["", name, ""] : ["100%", "50%", "0%"];
+  const spans = texts.map((text) => element("span", { textContent: text }));
+  const made = element("span", { className: "percent" }, spans);
+  made.style.height = `${tall(data)}px`;
   made.style.marginBottom = `${GAP_PX}px`;
   return made;
 }
@@ -95,14 +113,17 @@ function paint(canvas, data, share, width, height) {
     const wide = Math.max(1 / dots, edge(end) - edge(start));
     pen.fillRect(edge(start), y, isEdged && wide >= EDGED_PX ? wide - 1 / dots : wide, tall);
   };
-  const { strip, boxes } = data;
-  let bottom = STRIP_PX;
-  strip?.start.forEach((start, at) => {
-    if (start !== strip.start[at - 1]) bottom = STRIP_PX;
-    const tall = (strip.percent[at] / 100) * STRIP_PX;
-    bottom -= tall;
-    pen.fillStyle = data.palette[strip.colour[at]];
-    box(start, strip.end[at], bottom, tall, false);
+  const { strips, boxes } = data;
+  strips.forEach((strip, place) => {
+    const lowest = place * (tall(data) + GAP_PX) + tall(data);
+    let bottom = lowest;
+    strip.start.forEach((start, at) => {
+      if (start !== strip.start[at - 1]) bottom = lowest;
+      const part = (strip.percent[at] / 100) * tall(data);
+      bottom -= part;
+      pen.fillStyle = data.palette[strip.colour[at]];
+      box(start, strip.end[at], bottom, part, false);
+    });
   });
   pen.font = `12px ${getComputedStyle(canvas).fontFamily}`;
   pen.textAlign = "center";
@@ -122,8 +143,9 @@ function paint(canvas, data, share, width, height) {
 
 /** What is at a place: the parts of the strip's stretch, or the topmost box of a lane. */
 function textAt(data, at, y, near) {
-  const { strip, boxes } = data;
-  if (strip && y < STRIP_PX) {
+  const { strips, boxes } = data;
+  const strip = strips[Math.floor(y / (tall(data) + GAP_PX))];
+  if (strip) {
     const here = [...strip.start.keys()].filter((i) => strip.start[i] <= at && at < strip.end[i]);
     return here.length ? [strip.when[here[0]], ...here.map((i) => strip.text[i]).reverse()] : [];
   }

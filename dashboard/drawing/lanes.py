@@ -1,4 +1,4 @@
-"""Boxes in lanes on one axis, such as time, and above them a strip of shares; a drag zooms in."""
+"""Boxes in lanes on one axis, such as time, and above them strips of shares; a drag zooms in."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dashboard.drawing import component, formatting
 HERE = Path(__file__).parent
 NAME_WIDTH = 160  # characters of a name on hover
 LANE_PIXELS = 24
-SHARES = ["percent", "when", "text"]  # the strip's columns besides its places and colours
+SHARES = ["percent", "when", "text"]  # a strip's columns besides its places and colours
 SIDE_PIXELS = 80  # for the names of the lanes
 
 
@@ -46,7 +46,8 @@ def draw(
     file: str = "",
     legend: Mapping[str, str] | None = None,
     details: Mapping[str, str] | None = None,
-    strip: pd.DataFrame | None = None,
+    strips: Mapping[str, pd.DataFrame] | None = None,
+    shown: tuple[float, float] | None = None,
     marks: Sequence[Mark] = (),
     on_zoom: Callable[[int, int], None] | None = None,
     lane_pixels: int = LANE_PIXELS,
@@ -56,12 +57,13 @@ def draw(
 
     `boxes`: lane (its place in `lanes`), start, end, colour, text (on hover), where given is_faint,
     label (written in the box where there is room), and the columns of `details`, which maps columns
-    to their titles on hover. `strip`, from the bottom of each stretch up: start, end, colour,
-    percent, when and text (on hover). A drag calls `on_zoom` with the ends of a stretch. With a
-    `file`, a button saves the chart as a PNG of that name, with the `legend`: colours by what they
-    mean.
+    to their titles on hover. `strips`, by name, from the bottom of each stretch up: start, end,
+    colour, percent, when and text (on hover). The stretch `shown` stands out. A drag calls
+    `on_zoom` with the ends of a stretch. With a `file`, a button saves the chart as a PNG of that
+    name, with the `legend`: colours by what they mean.
     """
-    frames = [boxes] if strip is None else [boxes, strip]
+    strips = strips or {}
+    frames = [boxes, *strips.values()]
     palette = list(dict.fromkeys(colour for frame in frames for colour in frame["colour"]))
 
     optional = [name for name in ("is_faint", "label") if name in boxes]
@@ -82,7 +84,10 @@ def draw(
             "ticks": [{"at": at, "text": text} for at, text in axis.ticks],
             "title": axis.title,
             "palette": palette,
-            "strip": None if strip is None else _columns(strip, palette, SHARES),
+            "strips": [
+                {"name": name, **_columns(strip, palette, SHARES)} for name, strip in strips.items()
+            ],
+            "shown": shown,
             "lanes": list(lanes),
             "boxes": _columns(boxes, palette, ["lane", "text", *optional]),
             "details": named,

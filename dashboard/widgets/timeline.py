@@ -43,20 +43,20 @@ def show(view: View) -> None:
     """Draws the stretch that the URL names, else the steps of the view. A drag zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
-    of_steps = _of_steps(view, start_ns, whole)
+    of_steps = stretch_of_steps(view, start_ns, whole)
     since, until = zoom.TIME.stretch(whole, of_steps)
     queries = _queries(view, start_ns + since, start_ns + until)
     _scroller()(key="timeline-scroller", data={"gap": st.query_params.get(zoom.GAP)})
     menu.heading("Timeline", queries, "timeline", files=view.files)
     frames = {what: data.rows(query) for what, query in queries.items()}
-    text = _shown(view, (since, until), of_steps, whole)
+    text = described(view, (since, until), of_steps, whole)
     zoom.TIME.controls(view.key, since, until, whole, text)
     drawn = [
         since_start(frames[what].head(most), start_ns)
         for what, (most, _) in LIMITS.items()
         if what in frames
     ]
-    steps = _steps(view, start_ns + since, start_ns + until)
+    steps = steps_between(view, start_ns + since, start_ns + until)
     busy, moments = since_start(frames["busy"], start_ns), pd.concat(drawn)
     timeline_chart.legend({*busy["part"], *moments["part"]})
     timeline_chart.draw(
@@ -100,7 +100,7 @@ def _scroller() -> Any:
     )
 
 
-def _shown(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
+def described(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
     """What stretch the timeline shows, in words."""
     described = zoom.described(*stretch, whole)
     if stretch == (0, whole):
@@ -114,7 +114,7 @@ def _shown(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whol
     return f"**Zoomed in**: {described}"
 
 
-def _steps(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
+def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
     """The steps of the stretch, as the host ran them; none where they are too many to mark."""
     query = select(
         "step, start_ns, start_ns + dur_ns AS end_ns",
@@ -195,7 +195,7 @@ def recorded(view: View) -> tuple[int, int]:
     return int(total.start_ns), int(total.end_ns)
 
 
-def _of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
+def stretch_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
     """From the start of the steps to the end of their work, ns since `start_ns`."""
     if view.steps.is_whole:
         return 0, whole

@@ -60,20 +60,20 @@ def draw(
         key=key,
         alt=f"Timeline of {of}: how busy it was, and what ran when",
         file=file,
-        legend=_meanings({*occupancy["part"], *moments["part"]}),
+        legend=meanings({*occupancy["part"], *moments["part"]}),
         details=details,
-        strip=_strip(occupancy),
-        marks=[] if steps is None else _marks(steps, since, until),
+        strips={"": strip(occupancy)},
+        marks=[] if steps is None else step_marks(steps, since, until),
         on_zoom=on_zoom,
     )
 
 
 def legend(parts: set[str]) -> None:
     """What the colours of the chart's parts mean."""
-    charts.legend(_meanings(parts))
+    charts.legend(meanings(parts))
 
 
-def _meanings(parts: set[str]) -> dict[str, str]:
+def meanings(parts: set[str]) -> dict[str, str]:
     shown = [*colours.order(parts), *([HOST] if HOST in parts else [])]
     return {_label(part): _colour(part) for part in shown}
 
@@ -90,7 +90,7 @@ def _label(part: str) -> str:
     return part if part == HOST else colours.label(part)
 
 
-def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
+def strip(occupancy: pd.DataFrame) -> pd.DataFrame:
     """The parts of each stretch from the bottom up, in the order of stacks."""
     rows = occupancy.assign(place=occupancy["part"].map(colours.place))
     rows = rows.sort_values(["start_ns", "place"])
@@ -98,10 +98,7 @@ def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
         start=rows["start_ns"],
         end=rows["end_ns"],
         colour=rows["part"].map(_colours(rows)),
-        when=[
-            f"{units.position(start, end - start)} to {units.position(end, end - start)}"
-            for start, end in zip(rows["start_ns"], rows["end_ns"], strict=True)
-        ],
+        when=when(rows),
         text=[
             f"{_label(row.part)}: {formatting.percent(row.percent)}, "
             f"{formatting.duration(row.part_ns)}"
@@ -110,7 +107,15 @@ def _strip(occupancy: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _marks(steps: pd.DataFrame, since: int, until: int) -> list[Mark]:
+def when(stretches: pd.DataFrame) -> list[str]:
+    """From when to when each stretch lasts."""
+    return [
+        f"{units.position(start, end - start)} to {units.position(end, end - start)}"
+        for start, end in zip(stretches["start_ns"], stretches["end_ns"], strict=True)
+    ]
+
+
+def step_marks(steps: pd.DataFrame, since: int, until: int) -> list[Mark]:
     """Where steps begin and end; a step's name at its beginning."""
     names = {max(row.start_ns, since): f"step {row.step:,}" for row in steps.itertuples()}
     edges = {*steps["start_ns"], *steps["end_ns"]}

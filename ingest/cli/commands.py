@@ -19,6 +19,7 @@ from ingest.export.commands import export
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.inputs import run_directories
 from ingest.memory.commands import memory
+from ingest.perfetto.commands import open_trace
 from ingest.pipeline import AddOptions
 from ingest.sql import macros, relations, start_here
 from ingest.store.connection import connect, read
@@ -248,5 +249,6 @@ def top(
 
 
 app.command("table")(key_averages)
+app.command("open")(open_trace)
 for command in (edit, remove, upgrade, check, diff, memory, export):
     app.command()(command)

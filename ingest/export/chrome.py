@@ -39,14 +39,15 @@ class Stretch:
 
 @dataclass(frozen=True)
 class ChromeTrace:
-    """A chrome trace: its text in pieces, UTF-8 JSON, and what its times count from.
+    """A chrome trace: its text in pieces, UTF-8 JSON, and its times.
 
-    `base_ns`: the Unix time of its zero, ns, for the first run in it. `dur_ns`: from there to the
-    end of the last event.
+    `base_ns` is the Unix time of its zero, ns, for the first run in it. `shown_ns` is the stretch
+    that was asked for, from that zero on: events that reach beyond it are in the trace as a whole.
+    It is None where that is not known.
     """
 
     base_ns: int
-    dur_ns: int
+    shown_ns: tuple[int, int] | None
     text: Iterator[bytes]
 
 
@@ -135,8 +136,19 @@ def chrome_trace(
         ),
         [b"\n]}\n"],
     )
-    dur_ns = max(span.end_ns - origins[part.run_id] for part, span in found.items())
-    return ChromeTrace(base_ns, dur_ns, text)
+    return ChromeTrace(base_ns, _shown(found, origins), text)
+
+
+def _shown(spans: dict[Stretch, _Span], origins: dict[str, int]) -> tuple[int, int]:
+    """From the first of the stretches' starts to the last of their ends, where events are."""
+    shown = [
+        (max(part.since_ns, span.start_ns), min(part.until_ns, span.end_ns), origins[part.run_id])
+        for part, span in spans.items()
+    ]
+    return (
+        min(since - origin for since, _, origin in shown),
+        max(until - origin for _, until, origin in shown),
+    )
 
 
 def _ranks(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:

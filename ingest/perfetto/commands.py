@@ -1,0 +1,90 @@
+"""The command `open`."""
+
+import socket
+import tempfile
+import webbrowser
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingest.errors import OutputError, ProfileError
+from ingest.terminal import StoreOption, open_store, results
+
+PIECE = 1 << 20  # bytes
+HOST = "127.0.0.1"
+
+
+def open_trace(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="FILE_OR_RUN", help="A trace, without a store; or a run of one."),
+    ],
+    step: Annotated[int | None, typer.Option(help="Only this step.")] = None,
+    rank: Annotated[list[int] | None, typer.Option(help="Only this rank; repeatable.")] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 stands for any free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Opens a browser; else prints the address.")] = True,
+    store: StoreOption = None,
+) -> None:
+    """Show a trace in Perfetto, served to this machine until Ctrl-C."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.datastructures import QueryParams
+
+    from ingest.export.chrome import ChromeTrace
+    from ingest.perfetto.server import ShownTrace, trace_routes
+    from ingest.perfetto.traces import trace_of
+    from ingest.store.connection import connect
+    from ingest.store.store import Store
+
+    with ExitStack() as stack:
+        file = Path(what)
+        asked = [("step", str(step))] * (step is not None) + [("rank", str(r)) for r in rank or []]
+        if file.is_file() and not asked:
+
+            def trace(_: QueryParams) -> ShownTrace:
+                return ShownTrace(file.name, ChromeTrace(0, None, pieces(file)))
+
+        else:
+            if file.is_file():
+                directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="tracehouse-"))
+                opened = Store(directory)
+                run_id = opened.add(file).run_id
+            else:
+                opened = open_store(store)
+                run_id = opened.find(what)
+            connection = connect(opened)
+            asked.append(("run", run_id))
+
+            def trace(_: QueryParams) -> ShownTrace:
+                return trace_of(opened, connection.cursor(), QueryParams(asked))
+
+        trace(QueryParams())  # an error is of use before there is a page
+        listening = stack.enter_context(_listening(port))
+        address = f"http://{HOST}:{listening.getsockname()[1]}/perfetto/view"
+        results().print(f"{address}  (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        if browser:
+            webbrowser.open(address)
+        application = Starlette(routes=trace_routes("/perfetto", trace, lambda: []))
+        config = uvicorn.Config(application, log_level="warning", lifespan="off")
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def pieces(file: Path) -> Iterator[bytes]:
+    """A file piece by piece, as it is. Raises ProfileError where it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(PIECE):
+                yield piece
+    except OSError as error:
+        raise ProfileError(f"{file}: {error.strerror}") from error
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        raise OutputError(f"port {port}: {error}") from error

@@ -1,0 +1,68 @@
+// Shows a trace in Perfetto: in a frame if this server has its files, else at ui.perfetto.dev, in a
+// new tab. That page is given the trace by a message: no server gets it.
+//
+// The address names the trace, as `trace` does, and may name an event to select: `at`, its start in
+// Unix ns, and `dur`.
+const HOSTED = "https://ui.perfetto.dev";
+const PING_MS = 50;
+
+const asked = new URLSearchParams(location.search);
+const message = document.getElementById("message");
+const button = document.getElementById("open");
+
+// The part of Perfetto's address that says what to show. Times are ns since the trace's zero.
+function route(base, stretch) {
+  const shown = new URLSearchParams({ mode: "embedded" });
+  if (stretch) {
+    const [from, to] = stretch.split(" ");
+    shown.set("visStart", from);
+    shown.set("visEnd", to);
+  }
+  if (asked.has("at") && asked.has("dur")) {
+    shown.set("ts", BigInt(asked.get("at")) - base);
+    shown.set("dur", asked.get("dur"));
+  }
+  return `#!/viewer?${shown}`;
+}
+
+// Perfetto ignores messages until it is ready, and says when it is.
+function send(perfetto, origin, title, buffer) {
+  const ping = setInterval(() => perfetto.postMessage("PING", origin), PING_MS);
+  window.addEventListener("message", function answered(event) {
+    if (event.source !== perfetto || event.data !== "PONG") return;
+    clearInterval(ping);
+    window.removeEventListener("message", answered);
+    perfetto.postMessage({ perfetto: { buffer, title, keepApiOpen: true } }, origin);
+    document.body.dataset.sent = "yes";
+  });
+}
+
+async function show() {
+  const answer = await fetch(`trace${location.search}`);
+  if (!answer.ok) {
+    message.textContent = await answer.text();
+    return;
+  }
+  const title = decodeURIComponent(answer.headers.get("X-Trace-Title"));
+  const base = BigInt(answer.headers.get("X-Trace-Base-Ns"));
+  const shown = route(base, answer.headers.get("X-Trace-Shown-Ns"));
+  if (answer.headers.get("X-Perfetto") === "here") {
+    const frame = document.createElement("iframe");
+    frame.src = `ui/index.html${shown}`;
+    frame.title = title;
+    document.body.append(frame);
+    send(frame.contentWindow, location.origin, title, await answer.arrayBuffer());
+    message.remove();
+    return;
+  }
+  const buffer = await answer.arrayBuffer();
+  message.textContent = "Perfetto shows this part in a new tab. The trace does not leave the browser.";
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    send(window.open(`${HOSTED}/${shown}`), HOSTED, title, buffer.slice(0));
+  });
+}
+
+show().catch((error) => {
+  message.textContent = `The trace cannot be shown: ${error.message}`;
+});

@@ -1,0 +1,62 @@
+-- The memory in use of a device in each of a number of equal stretches of time, for timelines:
+-- `memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time. `of_device`
+-- is null for the host.
+-- One row: a stretch in which a value is known.
+--
+-- bin         number of the stretch, from 0
+-- start_ns    Unix time at which the stretch begins, ns
+-- end_ns      at which it ends, ns
+-- used_bytes  the most memory in use in it (`memory_timeline.used_bytes`), of several files the most
+CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
+    WITH
+    moments AS (
+        SELECT
+            source_id,
+            greatest(time_ns, since_ns::BIGINT) AS time_ns,
+            ordinal,
+            used_bytes,
+            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
+        FROM memory_timeline
+        WHERE
+            run_id = run
+            AND rank = of_rank
+            AND device IS NOT DISTINCT FROM of_device
+            AND (device_type = 'cpu') = (of_device IS NULL)
+            AND time_ns < until_ns
+            AND used_bytes IS NOT NULL
+    ),
+
+    found AS (
+        SELECT
+            source_id,
+            (time_ns - since_ns::BIGINT) // bin_ns AS bin,
+            any_value(bin_ns) AS bin_ns,
+            max(used_bytes) AS most_bytes,
+            arg_max(used_bytes, (time_ns, ordinal)) AS last_bytes
+        FROM moments
+        GROUP BY source_id, bin
+    ),
+
+    filled AS (
+        SELECT
+            *,
+            lag(last_bytes) OVER in_file AS before_bytes,
+            lead(bin, 1, bins::BIGINT) OVER in_file AS next_bin
+        FROM found
+        WINDOW in_file AS (PARTITION BY source_id ORDER BY bin)
+    ),
+
+    -- Until the next value, the last one holds.
+    held AS (
+        SELECT bin, bin_ns, greatest(most_bytes, before_bytes) AS used_bytes FROM filled
+        UNION ALL
+        SELECT unnest(range(bin + 1, next_bin)) AS bin, bin_ns, last_bytes AS used_bytes FROM filled
+    )
+
+    SELECT
+        bin,
+        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
+        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
+        max(used_bytes) AS used_bytes
+    FROM held
+    GROUP BY bin;

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import menu
+from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.advice_kinds import KINDS, title
 from dashboard.widgets.view import View
 
@@ -64,6 +64,7 @@ def _links(piece: Any, view: View) -> None:
                 icon=":material/bar_chart:",
                 query_params={**here, "level": level, "name": name},
             )
+    _in_timeline(piece, view)
     if piece.kind == "host_bound" and formatting.missing(piece.cause):
         st.page_link(
             pages["operators"],
@@ -71,6 +72,29 @@ def _links(piece: Any, view: View) -> None:
             icon=":material/bar_chart:",
             query_params=here,
         )
+
+
+def _in_timeline(piece: Any, view: View) -> None:
+    """A link to the longest gap or call that a piece is about, in the steps of the view."""
+    if view.device is None or view.is_host:
+        return
+    if not formatting.missing(piece.cause):
+        table, where, label = "bubbles", {"cause": piece.cause}, "The longest gap"
+    elif not formatting.missing(piece.kernel):
+        table, where, label = "kernels", {"name": piece.kernel}, "The longest call"
+    else:
+        return
+    query = select(
+        "start_ns, dur_ns",
+        table,
+        {**view.of_steps(), **where},
+        order_by="dur_ns DESC, start_ns",
+        limit=1,
+    )
+    for longest in data.rows(query).itertuples():
+        moments = (int(longest.start_ns), int(longest.dur_ns))
+        label = f"{label}, in the timeline"
+        timeline_link.show(view.address(), view.device.rank, *moments, label=label)
 
 
 def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> None:

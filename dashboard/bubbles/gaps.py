@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import menu, run_picker, timeline, timeline_chart, zoom
+from dashboard.widgets import menu, run_picker, timeline, timeline_chart, timeline_link, zoom
 from dashboard.widgets.view import View
 
 MOST = 200
@@ -37,7 +37,7 @@ def show(view: View, cause: str | None) -> None:
         if gap is None:
             _hosts(view, cause)
         else:
-            _detail(gap)
+            _detail(view, gap)
 
 
 def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
@@ -117,10 +117,13 @@ def _hosts(view: View, cause: str | None) -> None:
     )
 
 
-def _detail(gap: pd.Series) -> None:
+def _detail(view: View, gap: pd.Series) -> None:
     """A gap: its cause, when it was, and its names in full."""
     st.subheader(f"A gap of {formatting.duration(gap['dur_ns'])}", anchor=False)
     st.caption(f"{colours.label(gap['part'])}, from {formatting.duration(gap['start_ns'])} on")
+    if view.device:
+        start_ns = timeline.recorded(view)[0] + int(gap["start_ns"])
+        timeline_link.show(view.address(), view.device.rank, start_ns, int(gap["dur_ns"]))
     for column, heading in NAMES.items():
         if not formatting.missing(gap[column]):
             st.caption(heading)

@@ -8,7 +8,7 @@ from dashboard.compare import detail, sections
 from dashboard.compare.pair import BASE, Pair
 from dashboard.compare.steps import MOST_WORK_ITEMS, Step, compared
 from dashboard.drawing import formatting
-from dashboard.widgets import menu, timeline, timeline_chart, zoom
+from dashboard.widgets import menu, timeline, timeline_chart, timeline_link, zoom
 
 COLUMNS = "lane, class AS part, start_ns, end_ns, dur_ns, name, op, module, work_item_id"
 DETAILS = {"name": "name", "op": "operator", "module": "module"}
@@ -68,6 +68,9 @@ def show(pair: Pair) -> None:
     }
     with heading:
         menu.show(queries, "timelines")
+        numbered = [(step.run, step.number) for step in steps.values() if step.number is not None]
+        if len(numbered) == 2:
+            timeline_link.of_pair(*numbered)
     st.caption(_note(steps[BASE], ticked, frames))
 
 

@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import step_picker
+from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
@@ -94,7 +94,7 @@ def out_of_memory(device: MemoryDevice) -> list[int]:
 
 
 def buttons(device: MemoryDevice, moment: Moment) -> None:
-    """Ways to moments that matter; the one that is shown cannot be pressed."""
+    """Ways to moments that matter, of which the one shown cannot be pressed; to the timeline."""
     ooms = out_of_memory(device)[:MOST_OOMS]
     choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
     choices["Start"] = (-1, ":material/first_page:")
@@ -113,3 +113,5 @@ def buttons(device: MemoryDevice, moment: Moment) -> None:
                 args=(ordinal,),
                 disabled=ordinal == moment.ordinal,
             )
+        if moment.time_ns is not None:
+            timeline_link.show({"run": device.run}, device.rank, moment.time_ns)

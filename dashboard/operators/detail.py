@@ -1,16 +1,19 @@
 """What a row of the ranking consists of: kernels, shapes and calls."""
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, Scalar, select
-from dashboard.widgets import menu, split
+from dashboard.widgets import menu, split, timeline_link
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
 MOST_CALLS = 500
 SHOWN_NAME = 4_000
+NOTHING = "Nothing was recorded."
 
 
 def show(view: View, level: str, name: str) -> None:
@@ -60,13 +63,14 @@ def _operator(view: View, level: str, name: str) -> None:
         _table(query, "op_shapes", "shapes", view.files, without)
     with calls:
         query = select(
-            "step, device_ns, dur_ns, activities, module, input_dims, concrete_inputs, event_id",
+            "step, device_ns, dur_ns, activities, module, input_dims, concrete_inputs, event_id, "
+            "start_ns",
             "op_calls",
             where,
             order_by="device_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "op_calls", "calls", view.files, without)
+        _calls(query, "op_calls", "calls", *_place(view), without)
 
 
 def _kernel(view: View, name: str) -> None:
@@ -88,13 +92,13 @@ def _kernel(view: View, name: str) -> None:
         _table(query, "kernel_shapes", "launches", view.files)
     with calls:
         query = select(
-            "step, dur_ns, stream, op, top_op, grid, block, bytes, event_id",
+            "step, dur_ns, stream, op, top_op, grid, block, bytes, event_id, start_ns, launch_ns",
             "kernels",
             where,
             order_by="dur_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "kernels", "kernel-calls", view.files)
+        _calls(query, "kernels", "kernel-calls", *_place(view))
 
 
 def _of_activities(column: str, where: dict[str, Scalar], key: str, files: str) -> None:
@@ -133,24 +137,60 @@ def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
         _table(query, "host_op_shapes", "host-shapes", files)
     with calls:
         query = select(
-            "step, self_ns, dur_ns, tid, module, input_dims, concrete_inputs, event_id",
+            "step, self_ns, dur_ns, tid, module, input_dims, concrete_inputs, event_id, start_ns",
             "ops",
             where,
             order_by="self_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _table(query, "ops", "host-calls", files)
+        _calls(query, "ops", "host-calls", {"run": run}, rank, files)
 
 
-def _table(
-    query: Query, view: str, name: str, files: str, nothing: str = "Nothing was recorded."
-) -> None:
+def _table(query: Query, of: str, name: str, files: str, nothing: str = NOTHING) -> None:
     frame = data.rows(query)
     if frame.empty:
         st.caption(nothing)
         return
-    tables.show(frame, view, key=f"detail-{name}", bars=["percent"])
+    tables.show(frame, of, key=f"detail-{name}", bars=["percent"])
+    menu.show({name: query}, name, files)
+
+
+def _place(view: View) -> tuple[dict[str, str], int, str]:
+    """What `_calls` needs to know of where the calls are."""
+    return view.address(), view.device.rank if view.device else 0, view.files
+
+
+def _calls(
+    query: Query,
+    of: str,
+    name: str,
+    here: dict[str, str],
+    rank: int,
+    files: str,
+    nothing: str = NOTHING,
+) -> None:
+    """The calls; a click on one opens it in the timeline. `here` is the address of the run."""
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption(nothing)
+        return
+
+    def clicked(rows: list[int]) -> None:
+        for call in frame.iloc[rows].itertuples():
+            since_ns: Any = getattr(call, "launch_ns", call.start_ns)
+            since_ns = call.start_ns if formatting.missing(since_ns) else since_ns
+            moments = (int(call.start_ns), int(call.dur_ns), int(since_ns))
+            timeline_link.follow(here, rank, *moments)
+
+    tables.show(
+        frame,
+        of,
+        key=f"detail-{name}",
+        hidden=[column for column in ("start_ns", "launch_ns") if column in frame],
+        select="single-row",
+        on_select=clicked,
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         menu.show({name: query}, name, files)
-        if len(frame) == MOST_CALLS:
-            st.caption(f"The {MOST_CALLS} longest.")
+        most = f"The {MOST_CALLS} longest. " if len(frame) == MOST_CALLS else ""
+        st.caption(f"{most}Click a call to see it in the timeline.")

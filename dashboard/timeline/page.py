@@ -13,7 +13,6 @@ from dashboard.widgets import incomplete_runs, perfetto, run_picker, timeline, t
 from dashboard.widgets.view import View
 
 HEIGHT = 820  # pixels: all but the header of a screen of 1,000
-BESIDE = "beside"  # in the URL: another run and its step
 ALL_RANKS = "ranks"  # in the URL: `all`
 EVENT = re.compile(r"(\d{1,18})-(\d{1,18})")
 HINT = (
@@ -28,7 +27,11 @@ def page(view: View) -> None:
         incomplete_runs.no_activity(str(view.run))
         return
     run, rank = view.run, view.device.rank
-    start_ns, end_ns = timeline_link.recorded(run, rank)
+    ends = timeline_link.recorded(run, rank)
+    if ends is None:
+        incomplete_runs.no_activity(run)
+        return
+    start_ns, end_ns = ends
     whole = end_ns - start_ns
     of_steps = timeline.stretch_of_steps(view, start_ns, whole)
     since, until = zoom.TRACE.stretch(whole, of_steps)
@@ -63,7 +66,7 @@ def _beside(view: View) -> list[tuple[str, str]]:
     others = [run for run in view.runs if run != view.run]
     if not others or view.steps.first is None or view.steps.first != view.steps.last:
         return []
-    run, _, step = st.query_params.get(BESIDE, "").rpartition(" ")
+    run, _, step = st.query_params.get(zoom.BESIDE, "").rpartition(" ")
     chosen = st.selectbox(
         "Beside it",
         others,
@@ -73,13 +76,13 @@ def _beside(view: View) -> list[tuple[str, str]]:
         width=380,
     )
     if chosen is None:
-        run_picker.remember(BESIDE, None)
+        run_picker.remember(zoom.BESIDE, None)
         return []
     number = int(step) if chosen == run and step.isdecimal() else _median_step(chosen)
     if number is None:
         st.caption(f"{formatting.literal(chosen)} has no steps.")
         return []
-    run_picker.remember(BESIDE, f"{chosen} {number}")
+    run_picker.remember(zoom.BESIDE, f"{chosen} {number}")
     return [("step", str(view.steps.first)), ("beside", chosen), ("beside_step", str(number))]
 
 

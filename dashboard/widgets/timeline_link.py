@@ -1,49 +1,75 @@
 """Links to page Timeline, at something that a page shows."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import zoom
+from dashboard.widgets import page_change, zoom
 
-AROUND = 1.0  # of its length, at each side of what is looked at
-LEAST_AROUND_NS = 100_000
+LEAST_AROUND_NS = 100_000  # at each side of what is looked at; else as much as that took
+LABEL = "Show in the timeline"
 
 
-def recorded(run: str, rank: int) -> tuple[int, int]:
-    """Unix ns at which the first event of a rank began, and at which the last one ended."""
+def recorded(run: str, rank: int) -> tuple[int, int] | None:
+    """Unix ns at which the first event of a rank began, and at which the last one ended.
+
+    None where there is no trace of it.
+    """
     query = select(
         "min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns",
         "events",
         {"run_id": run, "rank": rank},
     )
     (row,) = data.rows(query).itertuples()
-    return int(row.start_ns), int(row.end_ns)
+    return None if formatting.missing(row.start_ns) else (int(row.start_ns), int(row.end_ns))
 
 
-def show(run: str, rank: int, start_ns: int, dur_ns: int = 0, since_ns: int | None = None) -> None:
-    """A link to the moment at which something began, Unix ns, with what lies around it.
+def show(
+    here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int = 0, label: str = LABEL
+) -> None:
+    """A link to something that began at `start_ns`, Unix time, with what lies around it.
 
-    What took time is selected there. `since_ns`: what else must be seen, such as its launch.
+    `here` is the address of the run and its device. What took time is selected there. There is no
+    link where the rank has no trace of that moment.
     """
-    begin_ns, end_ns = recorded(run, rank)
-    around = max(LEAST_AROUND_NS, round(AROUND * dur_ns))
-    first = start_ns if since_ns is None else min(start_ns, since_ns)
-    since = max(0, first - around - begin_ns)
-    until = min(end_ns, start_ns + dur_ns + around) - begin_ns
-    asked = {"run": run, zoom.TRACE.since: str(since), zoom.TRACE.until: str(until)}
-    if dur_ns:
-        asked[zoom.EVENT] = f"{start_ns - begin_ns}-{dur_ns}"
-    _link("Show in the timeline", asked)
+    if asked := _address(here, rank, start_ns, dur_ns, start_ns):
+        _link(label, list(asked.items()))
 
 
-def of_pair(base: str, base_step: int, other: str, other_step: int) -> None:
+def follow(here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int, since_ns: int) -> None:
+    """Opens that page in answer to a click; `since_ns` must be seen too, such as a launch."""
+    if asked := _address(here, rank, start_ns, dur_ns, since_ns):
+        page_change.ask("timeline", asked)
+
+
+def of_pair(base: tuple[str, int], other: tuple[str, int]) -> None:
     """A link to a step of each of two runs, whose starts are at the same time."""
-    asked = {"of": base, "step": str(base_step), "beside": f"{other} {other_step}"}
-    _link("Both in the timeline", [("run", base), ("run", other), *asked.items()])
+    beside = " ".join(map(str, other))
+    of_base = [("of", base[0]), ("step", str(base[1])), (zoom.BESIDE, beside)]
+    _link("Both in one timeline", [("run", base[0]), ("run", other[0]), *of_base])
 
 
-def _link(label: str, asked: dict[str, str] | list[tuple[str, str]]) -> None:
+def _address(
+    here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int, since_ns: int
+) -> dict[str, str]:
+    ends = recorded(here["run"], rank)
+    if ends is None or not ends[0] <= start_ns <= ends[1]:
+        return {}
+    begin_ns, end_ns = ends
+    around = max(LEAST_AROUND_NS, dur_ns)
+    since = max(begin_ns, min(start_ns, since_ns) - around)
+    until = min(end_ns, start_ns + dur_ns + around)
+    asked = dict(here) | {
+        zoom.TRACE.since: str(since - begin_ns),
+        zoom.TRACE.until: str(until - begin_ns),
+    }
+    return asked | ({zoom.EVENT: f"{start_ns - begin_ns}-{dur_ns}"} if dur_ns else {})
+
+
+def _link(label: str, asked: list[tuple[str, str]]) -> None:
     st.page_link(
         st.session_state["pages"]["timeline"],
         label=label,

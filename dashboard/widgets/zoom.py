@@ -76,6 +76,7 @@ class Zoom:
 TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
 TRACE = Zoom("since", "until", shortest=24)  # ns since the first event, of page Timeline
 EVENT = "event"  # in the URL of that page: start and length of the selected event, ns, `12-3`
+BESIDE = "beside"  # there too: another run, and its step
 GAP = "gap"  # in the URL: where the ticked gap begins, ns since the start of the recording
 MEMORY = Zoom("mfrom", "mto", shortest=2)  # ns or actions, of memory curves
 
@@ -84,7 +85,7 @@ def forget() -> None:
     """Takes stretches, moments and gaps out of the URL: they are of another run, device or step."""
     for stretch in (TIME, TRACE, MEMORY):
         stretch.reset()
-    for key in ("at", EVENT, GAP):
+    for key in ("at", EVENT, BESIDE, GAP):
         st.query_params.pop(key, None)
 
 

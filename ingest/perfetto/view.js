@@ -5,6 +5,8 @@
 // Unix ns, and `dur`.
 const HOSTED = "https://ui.perfetto.dev";
 const PING_MS = 50;
+// Perfetto shows each process as one line at first.
+const AT_START = [{ id: "dev.perfetto.ExpandTracksByRegex", args: [".*"] }];
 
 const asked = new URLSearchParams(location.search);
 const message = document.getElementById("message");
@@ -12,7 +14,7 @@ const button = document.getElementById("open");
 
 // The part of Perfetto's address that says what to show. Times are ns since the trace's zero.
 function route(base, stretch) {
-  const shown = new URLSearchParams({ mode: "embedded" });
+  const shown = new URLSearchParams({ mode: "embedded", startupCommands: JSON.stringify(AT_START) });
   if (stretch) {
     const [from, to] = stretch.split(" ");
     shown.set("visStart", from);

@@ -50,30 +50,34 @@ occupancies AS (
     WHERE kind = 'kernel'
 ),
 
-counted AS (
+counters AS (
     SELECT
-        concat('device ', device, ': activities running') AS name,
+        concat('device ', device) AS name,
+        'activities running' AS counted,
         time_ns,
         (sum(sum(change)) OVER (PARTITION BY device ORDER BY time_ns))::VARCHAR AS value
     FROM edges
     GROUP BY device, time_ns
     UNION ALL
     SELECT
-        concat(device_type, ':' || device, ': memory in use (bytes)') AS name,
+        concat(device_type, ':' || device) AS name,
+        'memory in use, bytes' AS counted,
         time_ns,
         arg_max(used_bytes, ordinal)::VARCHAR AS value
     FROM memory
     GROUP BY device_type, device, time_ns
     UNION ALL
     SELECT
-        concat(device_type, ':' || device, ': memory reserved (bytes)') AS name,
+        concat(device_type, ':' || device) AS name,
+        'memory reserved, bytes' AS counted,
         time_ns,
         arg_max(reserved_bytes, ordinal)::VARCHAR AS value
     FROM memory
     GROUP BY device_type, device, time_ns
     UNION ALL
     SELECT
-        concat('device ', device, ', stream ', stream, ': estimated occupancy (%)') AS name,
+        concat('device ', device, ', stream ', stream) AS name,
+        'estimated occupancy, %' AS counted,
         unnest([start_ns, start_ns + dur_ns]) AS time_ns,
         unnest([percent, 0.0])::VARCHAR AS value
     FROM occupancies
@@ -88,10 +92,12 @@ SELECT
         chrome_us(time_ns - $origin_ns),
         ',"name":',
         to_json(name),
-        ',"args":{"value":',
+        ',"args":{',
+        to_json(counted),
+        ':',
         value,
         '}}'
     ) AS text
-FROM counted
+FROM counters
 WHERE value IS NOT NULL
 ORDER BY time_ns, value = '0.0' DESC;

@@ -1,32 +1,43 @@
--- The names and the order of processes and threads, as recorded. In a file that holds several ranks
--- or runs, $label stands before the name of each process, and $place puts them in order.
+-- The names and the order of processes and threads, as recorded, but for one thing: the label of a
+-- process, such as `GPU 0`, stands after its name, since Perfetto shows no labels. In a file that
+-- holds several ranks or runs, $label stands before each name, and $place puts them in order.
 -- One row: a metadata event, as JSON after a comma.
+WITH recorded AS (
+    SELECT
+        *,
+        event ->> '$.args.name' AS process_name,
+        try_cast(event ->> '$.args.sort_index' AS BIGINT) AS sort_index,
+        max(event ->> '$.args.labels') FILTER (WHERE name = 'process_labels')
+            OVER (PARTITION BY source_id, pid) AS process_label
+    FROM other_events
+    WHERE
+        run_id = $run
+        AND rank = $rank
+        AND phase = 'M'
+        AND category IS DISTINCT FROM 'tracehouse'
+),
+
+changed AS (
+    SELECT
+        *,
+        CASE
+            WHEN name = 'process_name'
+                THEN json_object('name', concat_ws(': ', $label, concat(
+                    process_name, ' (' || nullif(process_label, '') || ')'
+                )))
+            WHEN name = 'process_sort_index' AND $place IS NOT NULL
+                THEN json_object('sort_index', coalesce(sort_index, 0) + $place * 1_000_000_000)
+        END AS args
+    FROM recorded
+)
+
 SELECT
     e',\n' || json_merge_patch(event, concat(
         '{"pid":',
         chrome_pid(pid, $place),
         ',"ts":',
         chrome_us(greatest(0, time_ns - $origin_ns)),
-        CASE
-            WHEN $place IS NULL THEN ''
-            WHEN name = 'process_name'
-                THEN concat(
-                    ',"args":{"name":', to_json(concat_ws(': ', $label, event ->> '$.args.name')), '}'
-                )
-            WHEN name = 'process_sort_index'
-                THEN concat(
-                    ',"args":{"sort_index":',
-                    coalesce(try_cast(event ->> '$.args.sort_index' AS BIGINT), 0)
-                    + $place * 1_000_000_000,
-                    '}'
-                )
-            ELSE ''
-        END,
+        ',"args":' || args,
         '}'
     ))::VARCHAR AS text
-FROM other_events
-WHERE
-    run_id = $run
-    AND rank = $rank
-    AND phase = 'M'
-    AND category IS DISTINCT FROM 'tracehouse';
+FROM changed;

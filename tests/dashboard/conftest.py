@@ -16,7 +16,7 @@ from tests.dashboard.server import served
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 ROOT = Path(__file__).parents[2]
-APP = ROOT / "dashboard" / "app.py"
+PAGES = ROOT / "dashboard" / "main.py"
 OWLV2, WORKERS0, WORKERS4 = "h100_owlv2", "v100_resnet50_workers0", "v100_resnet50_workers4"
 CPU, MI300 = "flux_eager_full", "mi300_owlv2"
 PATIENCE_MS = 20_000
@@ -80,7 +80,7 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
         monkeypatch.setattr(sys, "argv", ["streamlit"])
         # It reads the metadata of all packages for each page; a server does so once.
         monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
-        tested = AppTest.from_file(str(APP), default_timeout=60)
+        tested = AppTest.from_file(str(PAGES), default_timeout=60)
         for key, value in query.items():
             tested.query_params[key] = value
         if page not in page_hashes:

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import QueryParams
@@ -77,6 +78,7 @@ def names() -> list[str]:
     return [str(name) for name in options if name]
 
 
-app = st.App("main.py", lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
+PAGES = Path(__file__).parent / "main.py"
+app = st.App(PAGES, lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
     raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")

@@ -22,8 +22,10 @@ changed AS (
         *,
         CASE
             WHEN name = 'process_name'
-                THEN json_object('name', concat_ws(': ', $label, concat(
-                    process_name, ' (' || nullif(process_label, '') || ')'
+                THEN json_object('name', concat_ws(': ', $label, if(
+                    ends_with(process_name, concat('(', process_label, ')')),
+                    process_name,
+                    concat(process_name, ' (' || nullif(process_label, '') || ')')
                 )))
             WHEN name = 'process_sort_index' AND $place IS NOT NULL
                 THEN json_object('sort_index', coalesce(sort_index, 0) + $place * 1_000_000_000)

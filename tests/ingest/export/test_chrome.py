@@ -1,0 +1,356 @@
+"""Chrome traces of parts of runs: what they hold, and that nothing of it has changed."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+
+import ingest
+from tests.builders.events import Event, frame, host, kernel, op
+from tests.command import Command
+from tests.conftest import Traces
+from tests.samples import TWO_RANKS, Samples
+
+RUNS = (
+    "alexnet_cuda_sync",
+    "b200_gptoss",
+    "cpu_only",
+    "cupti_counters",
+    "h100_qwen1.5-0.5b",
+    "mi210_gpu_only",
+    "mi300_flux1_graph_replay",
+    "mtia_inference",
+    "nccl_training_control",
+    "v100_resnet50_workers0",
+)
+COLUMNS = (
+    "rank, category, recorded_category, name, pid, tid, start_ns, dur_ns, correlation, "
+    "external_id, args"
+)
+IN_WHOLE = f"{COLUMNS}, depth, self_ns, step"  # what lies around an event decides these
+# What the importer of chrome://tracing demands of an event, by its phase.
+SCHEMA = {
+    "type": "object",
+    "required": ["traceEvents"],
+    "properties": {
+        "traceEvents": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["ph", "pid"],
+                "properties": {
+                    "ph": {"enum": list("XBEiCMstf")},
+                    "ts": {"type": "number", "minimum": 0},
+                    "dur": {"type": "number", "minimum": 0},
+                    "pid": {"type": ["integer", "string"]},
+                    "tid": {"type": ["integer", "string"]},
+                    "name": {"type": "string"},
+                },
+                "allOf": [
+                    {
+                        "if": {"properties": {"ph": {"enum": phases}}},
+                        "then": {"required": required},
+                    }
+                    for phases, required in (
+                        (["X"], ["name", "ts", "dur", "tid"]),
+                        (["B", "i"], ["name", "ts", "tid"]),
+                        (["E"], ["ts", "tid"]),
+                        (["s", "t", "f"], ["name", "cat", "id", "ts", "tid"]),
+                        (["C"], ["name", "ts", "args"]),
+                        (["M"], ["name", "args"]),
+                    )
+                ],
+            },
+        }
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def exported_store(sampled: Samples) -> Path:
+    return sampled.store(*RUNS)
+
+
+class Export:
+    """`ingest export --chrome` on a store, and what it wrote."""
+
+    def __init__(self, command: Command, file: Path) -> None:
+        self.command = command
+        self.file = file
+
+    def __call__(self, run: str, *options: str, store: Path | None = None) -> list[Event]:
+        done = self.command("export", run, "--chrome", self.file, *options, store=store)
+        assert done.code == 0, done.err
+        trace: dict[str, Any] = json.loads(self.file.read_text())
+        return list(trace["traceEvents"])
+
+
+@pytest.fixture
+def export(command: Command, tmp_path: Path) -> Export:
+    return Export(command, tmp_path / "exported.json")
+
+
+def differing(
+    recorded: duckdb.DuckDBPyConnection,
+    condition: str,
+    parameters: list[object],
+    store: ingest.Store,
+    columns: str = COLUMNS,
+) -> int:
+    """How many of the recorded events are not the same in the other store."""
+    again = ingest.connect(store.path)
+    found = recorded.execute(f"SELECT {columns} FROM events WHERE {condition}", parameters)
+    again.register("recorded", found.to_arrow_table())
+    [(missing,)] = again.sql(
+        f"SELECT count(*) FROM (FROM recorded EXCEPT ALL SELECT {columns} FROM events)"
+    ).fetchall()
+    return int(missing)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_whole_run_is_the_same_when_it_is_added_again(
+    run: str, exported_store: Path, export: Export, store: ingest.Store
+) -> None:
+    events = export(run, store=exported_store)
+    jsonschema.Draft202012Validator(SCHEMA).validate(
+        {"traceEvents": [*events[:3000], *events[-3000:]]}
+    )
+    store.add(export.file)
+    with ingest.connect(exported_store) as recorded:
+        run_id = ingest.Store(exported_store).find(run)
+        assert differing(recorded, "run_id = $1", [run_id], store, IN_WHOLE) == 0
+        [(count,)] = recorded.execute(
+            "SELECT count(*) FROM events WHERE run_id = $1", [run_id]
+        ).fetchall()
+    assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(count,)]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_all_events_of_a_stretch_are_in_it(
+    run: str, exported_store: Path, export: Export, store: ingest.Store
+) -> None:
+    run_id = ingest.Store(exported_store).find(run)
+    with ingest.connect(exported_store) as recorded:
+        [(first, last)] = recorded.execute(
+            "SELECT min(start_ns), max(start_ns + dur_ns) FROM events WHERE run_id = $1", [run_id]
+        ).fetchall()
+        since, until = first + (last - first) // 3, first + (last - first) // 2
+        export(run, "--from", str(since), "--to", str(until), store=exported_store)
+        store.add(export.file)
+        inside = "run_id = $1 AND start_ns < $3 AND start_ns + dur_ns > $2"
+        assert differing(recorded, inside, [run_id, since, until], store) == 0
+        # All kernels keep their launch, and what was launched in the stretch is there.
+        launched = (
+            "run_id = $1 AND event_id IN (SELECT unnest([event_id, launch_id]) FROM kernels WHERE "
+            "run_id = $1 AND ((start_ns < $3 AND start_ns + dur_ns > $2) OR "
+            "(launch_ns < $3 AND launch_ns + launch_dur_ns > $2)))"
+        )
+        assert differing(recorded, launched, [run_id, since, until], store) == 0
+
+
+def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> None:
+    events = export("v100_resnet50_workers0", "--step", "6", store=exported_store)
+    starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
+    arrows = [e for e in events if e["ph"] in "sf"]
+    assert arrows
+    assert all((e["pid"], e["tid"], e["ts"]) in starts for e in arrows)
+    ends = Counter(e["ph"] for e in arrows)
+    on_device = sum(e["ph"] == "X" and "stream" in e.get("args", {}) for e in events)
+    assert ends == {"s": on_device, "f": on_device}
+
+
+@pytest.fixture
+def small(traces: Traces) -> Traces:
+    """Two steps, each of an operator that launches a kernel, which runs into the next step."""
+    events: list[Event] = [
+        {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "python"}},
+        {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}},
+        frame("main.py(1): main", 0, 300),
+    ]
+    for n in (0, 1):
+        ts = 100 * n
+        launch, run = ts + 20, ts + 90
+        events += [
+            host(f"ProfilerStep#{n}", "user_annotation", ts, 100),
+            op("aten::mm", ts + 10, 30),
+            host("cudaLaunchKernel", "cuda_runtime", launch, 5, {"correlation": n + 1}),
+            kernel("gemm", run, 40, correlation=n + 1, **{"est. achieved occupancy %": 50}),
+            {"ph": "s", "id": n + 1, "pid": 1, "tid": 1, "ts": launch, "cat": "ac2g", "name": "a"},
+            {
+                "ph": "f",
+                "id": n + 1,
+                "pid": 0,
+                "tid": 7,
+                "ts": run,
+                "cat": "ac2g",
+                "name": "a",
+                "bp": "e",
+            },
+        ]
+    traces.store.add(traces.write(events, baseTimeNanoseconds=1_700_000_000_000_000_000))
+    return traces
+
+
+def named(events: list[Event]) -> list[tuple[str, float, float]]:
+    """What was recorded: names, starts and lengths, µs."""
+    return sorted((e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X")
+
+
+def own(events: list[Event], phase: str) -> list[Event]:
+    """What the export has added."""
+    return [e for e in events if e.get("cat") == "tracehouse" and e["ph"] == phase]
+
+
+def test_a_step_with_what_began_earlier(small: Traces, export: Export) -> None:
+    assert named(export("trace", "--step", "1")) == [
+        ("ProfilerStep#1", 100, 100),
+        ("aten::mm", 10, 30),  # of the first kernel, which runs into the step
+        ("aten::mm", 110, 30),
+        ("cudaLaunchKernel", 20, 5),
+        ("cudaLaunchKernel", 120, 5),
+        ("gemm", 90, 40),
+        ("gemm", 190, 40),
+        ("main.py(1): main", 0, 300),
+    ]
+
+
+def test_a_stretch_with_what_it_launched(small: Traces, export: Export) -> None:
+    events = export("trace", "--from", "15us", "--to", "22us", "--min-dur", "6us")
+    assert named(events) == [
+        ("ProfilerStep#0", 0, 100),
+        ("aten::mm", 10, 30),
+        ("cudaLaunchKernel", 20, 5),  # short, but the kernel's launch
+        ("gemm", 90, 40),
+        ("main.py(1): main", 0, 300),
+    ]
+    assert [(e["ph"], e["ts"]) for e in events if e["ph"] in "sf"] == [("s", 20), ("f", 90)]
+
+
+def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
+    events = export("trace")
+    tracks = {
+        (e["pid"], e["tid"]): e["args"]["name"]
+        for e in own(events, "M")
+        if e["name"] == "thread_name"
+    }
+    stretches: dict[str, list[tuple[str, float, float]]] = {}
+    begun: dict[str, Event] = {}
+    for event in own(events, "B") + own(events, "E"):
+        track = tracks[event["pid"], event["tid"]]
+        if event["ph"] == "B":
+            begun[track, len(stretches.setdefault(track, []))] = event
+            stretches[track].append((event["name"], event["ts"], 0))
+    ends = {
+        track: [e["ts"] for e in own(events, "E") if tracks[e["pid"], e["tid"]] == track]
+        for track in stretches
+    }
+    assert stretches == {
+        "steps": [("step 0", 0, 0), ("step 1", 100, 0)],
+        "idle time of device 0": [("launch", 130, 0)],
+    }
+    assert ends == {"steps": [100, 200], "idle time of device 0": [190]}
+
+
+def test_counters_of_the_device(small: Traces, export: Export) -> None:
+    counted: dict[str, list[tuple[float, float]]] = {}
+    for event in own(export("trace"), "C"):
+        [(what, value)] = event["args"].items()
+        counted.setdefault(f"{event['name']} {what}", []).append((event["ts"], value))
+    assert counted == {
+        "device 0 activities running": [(90, 1), (130, 0), (190, 1), (230, 0)],
+        "device 0, stream 7 estimated occupancy, %": [(90, 50), (130, 0), (190, 50), (230, 0)],
+    }
+
+
+def test_processes_are_named_with_their_labels(small: Traces, export: Export) -> None:
+    names = [e["args"]["name"] for e in export("trace") if e.get("name") == "process_name"]
+    assert names == ["steps and idle time", "python (GPU 0)"]
+
+
+def test_an_export_can_be_exported_again(
+    small: Traces, export: Export, command: Command, store: ingest.Store
+) -> None:
+    first = export("trace")
+    store.add(export.file)
+    assert export("exported") == first
+
+
+def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -> None:
+    store = sampled.store(TWO_RANKS)
+    events = export(TWO_RANKS, store=store)
+    with ingest.connect(store) as connection:
+        recorded = connection.execute(
+            "SELECT rank, name, (start_ns - min(start_ns) OVER ()) / 1000, dur_ns / 1000 "
+            "FROM events"
+        ).fetchall()
+    ranks = {
+        e["pid"] // 10_000_000 if isinstance(e["pid"], int) else int(e["pid"].split()[0]): None
+        for e in events
+    }
+    assert set(ranks) == {0, 1}
+    assert sorted((name, ts, dur) for _, name, ts, dur in recorded) == named(events)
+    flows = [(e["ph"], e["id"]) for e in events if e["ph"] in "sf"]
+    assert len(flows) == len(set(flows))
+    only = export(TWO_RANKS, "--rank", "1", store=store)
+    expected = sum(rank == 1 for rank, *_ in recorded)
+    assert len(named(only)) == expected
+
+
+def test_two_runs_start_their_steps_together(small: Traces, export: Export) -> None:
+    events = [op("aten::mm", 7_000), host("ProfilerStep#5", "user_annotation", 6_999, 50)]
+    small.store.add(small.write(events, "other", baseTimeNanoseconds=9_000_000))
+    options = ("--step", "1", "--beside", "other", "--beside-step", "5")
+    steps = [e for e in named(export("trace", *options)) if e[0].startswith("ProfilerStep")]
+    assert steps == [("ProfilerStep#1", 100, 100), ("ProfilerStep#5", 100, 50)]
+    names = {
+        e["args"]["name"].partition("-")[0]
+        for e in own(export("trace", *options), "M")
+        if e["name"] == "process_name"
+    }
+    assert names == {"trace", "other"}
+
+
+def test_a_compressed_file_and_the_standard_output(
+    small: Traces, export: Export, command: Command, tmp_path: Path
+) -> None:
+    export("trace")
+    file = tmp_path / "exported.json.gz"
+    assert command("export", "trace", "--chrome", file).code == 0
+    assert gzip.decompress(file.read_bytes()) == export.file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--step", "9"], "there is no step 9; its steps are 0 to 1"),
+        (["--rank", "4"], "no trace of rank 4; there are traces of 0"),
+        (["--from", "1000s"], "no event was recorded in this stretch of time"),
+        (["--from", "5"], "'5' is no time with a unit"),
+        (["--min-dur", "fast"], "'fast' is no time with a unit"),
+        (["--from", "20us", "--to", "10us"], "--from must be before --to"),
+        (["--step", "1", "--from", "10us"], "give --step, or --from and --to"),
+        (["--beside", "trace"], "--beside needs --step"),
+        (["--beside-step", "1"], "--beside-step is for --beside"),
+        (["--metric", "host"], "--metric is for --stacks and --speedscope"),
+    ],
+)
+def test_what_cannot_be_exported(
+    options: list[str], said: str, small: Traces, command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "none.json"
+    done = command("export", "trace", "--chrome", file, *options)
+    assert done.code in (1, 2)
+    assert said in " ".join(done.err.replace("│", " ").split())
+    assert not file.exists()
+
+
+def test_a_run_without_a_trace(sampled: Samples, command: Command, tmp_path: Path) -> None:
+    store = sampled.store("state_only")
+    done = command("export", "state_only", "--chrome", tmp_path / "none.json", store=store)
+    assert done.code == 1
+    assert "no trace was recorded" in done.err

@@ -1,6 +1,6 @@
--- Instants, arrows and counters as recorded, beside the events of `chrome_events`. The end of an arrow
--- is there if the event at it is. $flows is added to the ids of arrows: those of different ranks must
--- differ. What this program added to an earlier export is left out.
+-- Instants, arrows and counters as recorded, beside the events of `chrome_events`. The end of an
+-- arrow is there if the event at it is. $flows is added to the ids of arrows: those of different
+-- ranks must differ. What this program added to an earlier export is left out.
 -- One row: an event, as JSON after a comma.
 WITH
 recorded AS (

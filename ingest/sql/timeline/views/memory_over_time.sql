@@ -6,7 +6,7 @@
 -- bin         number of the stretch, from 0
 -- start_ns    Unix time at which the stretch begins, ns
 -- end_ns      at which it ends, ns
--- used_bytes  the most memory in use in it (`memory_timeline.used_bytes`), of several files the most
+-- used_bytes  the most memory in use in it (`memory_timeline.used_bytes`), of all files
 CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     moments AS (

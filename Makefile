@@ -47,12 +47,12 @@ docs: $(VENV)/.test
 # With PYTHONDONTWRITEBYTECODE set, commands would compile the modules at each start.
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[capture]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline]'
 	$(BIN)/python -m compileall -q ingest capture dashboard
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.capture
-	$(BIN)/pip install -q -c constraints.txt -e '.[capture,test]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline,test]'
 	@touch $@
 
 # Debian's Chromium without windows, which takes half the time of one with; else the Chromium that

@@ -144,8 +144,10 @@ def main() -> None:
             asked = {run_picker.RUN_KEY: [run]}
         opened = pages["overview" if run_picker.RUN_KEY in asked else "runs"]
         st.switch_page(opened, query_params=asked)
+    is_new_page = st.session_state.get("url_path") != page.url_path
+    st.session_state["url_path"] = page.url_path
     with st.sidebar:
-        st.session_state["runs"] = run_picker.pick_runs(run_ids)
+        st.session_state["runs"] = run_picker.pick_runs(run_ids, is_new_page)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
         st.caption(f"{runs_in} in `{data.path()}`")
     for line in data.faults():

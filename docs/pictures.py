@@ -23,11 +23,13 @@ MODEL = "h100_owlv2"
 PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
     "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
+    "timeline": (f"timeline?run={{{WORKERS}}}", 1150, "light"),
     "modules": (f"modules?run={{{MODEL}}}", 900, "light"),
     "bubbles": (f"bubbles?run={{{WORKERS}}}", 900, "dark"),
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
 }
 WIDTH = 1400
+PERFETTO_MS = 5_000
 STORE = "store"
 DRAWN = """() =>
     document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
@@ -46,6 +48,8 @@ def main(samples: Path) -> None:
                 tab = browser.new_page(viewport=window, color_scheme=theme)
                 tab.goto(f"{address}/{page.format(**runs)}")
                 _settle(tab)
+                if name == "timeline":
+                    tab.wait_for_timeout(PERFETTO_MS)
                 tab.screenshot(path=IMAGES / f"{name}.png")
 
 

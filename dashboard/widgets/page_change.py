@@ -1,12 +1,25 @@
 """A change of page that a click asks for."""
 
+from collections.abc import Mapping
+
 import streamlit as st
+
+from dashboard.widgets.run_picker import RUN_KEY
 
 ASKED = "page_change"
 
 
-def ask(page: str, query_params: dict[str, str]) -> None:
-    """Opens a page, in answer to a widget's callback, before the page clicked on is drawn anew."""
+def ask(page: str, run: str, query_params: Mapping[str, str]) -> None:
+    """Opens a page about a run, in answer to a widget's callback.
+
+    It opens before the page that was clicked on is drawn anew.
+    """
+    picked = st.session_state["runs"]
+    if run not in picked:
+        picked = st.session_state[RUN_KEY] = [*picked, run]
+    if len(picked) > 1:
+        st.session_state["of"] = run
+        st.session_state["chosen"].add("of")
     st.session_state[ASKED] = page, query_params
 
 

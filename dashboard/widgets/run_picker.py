@@ -38,9 +38,14 @@ class Device:
         return {"rank": self.rank, "device": self.device}
 
 
-def pick_runs(run_ids: Sequence[str]) -> list[str]:
-    """The picker in the sidebar; says which runs of the URL are not in the store."""
+def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
+    """The picker in the sidebar; says which runs of the URL are not in the store.
+
+    A link to another page may be about other runs than those picked before.
+    """
     asked = list(st.query_params.get_all(RUN_KEY))
+    if is_new_page and asked:
+        st.session_state[RUN_KEY] = list(dict.fromkeys(run for run in asked if run in run_ids))
     if RUN_KEY in st.session_state:  # a run may have been removed since
         asked += st.session_state[RUN_KEY]
         st.session_state[RUN_KEY] = [run for run in st.session_state[RUN_KEY] if run in run_ids]

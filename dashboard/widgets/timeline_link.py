@@ -42,7 +42,8 @@ def show(
 def follow(here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int, since_ns: int) -> None:
     """Opens that page in answer to a click; `since_ns` must be seen too, such as a launch."""
     if asked := _address(here, rank, start_ns, dur_ns, since_ns):
-        page_change.ask("timeline", asked)
+        kept = {key: value for key, value in asked.items() if key not in ("run", "device")}
+        page_change.ask("timeline", here["run"], kept)
 
 
 def of_pair(base: tuple[str, int], other: tuple[str, int]) -> None:

@@ -46,6 +46,8 @@ def main() -> None:
             finally:
                 sys.stdout.flush()
         except BaseException as error:
+            if isinstance(error, SystemExit) and not error.code:
+                raise  # also where Ctrl-C is how a command is meant to end
             if received:
                 print(f"error: stopped ({received[0].name})", file=sys.stderr)
                 sys.exit(128 + received[0])

@@ -37,11 +37,12 @@ def served(
     run: str = "",
     directory: Path = ROOT,
     output: IO[bytes] | None = None,
+    **environment: str,
 ) -> Iterator[str]:
     """Serves the dashboard on a store; gives its address on this machine.
 
     `more`: options of `streamlit run`, which is started in the `directory`. `run`: the name of the
-    run to open with. What it prints goes into the file `output`.
+    run to open with. What it prints goes into the file `output`. `environment`: variables of it.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -62,7 +63,7 @@ def served(
             *(("--run", run) if run else ()),
         ],
         cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         stdin=subprocess.PIPE,
         stdout=printed,
         stderr=printed,

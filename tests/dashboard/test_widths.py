@@ -40,6 +40,7 @@ PAGES = (
     ("operators", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
     ("modules", [OWLV2]),
+    ("timeline", [OWLV2]),
     ("memory", [WORKERS0]),
     ("advice", [WORKERS0]),
     ("compare", [WORKERS0, "v100_resnet50_workers4"]),

@@ -132,7 +132,7 @@ def test_a_card_leads_to_its_gaps(tab: Page, address: str, run_of: Callable[[str
     card = tab.locator(".st-key-advice-dataloader")
     expect(card).to_contain_text("57.3 ms")
     expect(card).to_contain_text("32.7%")
-    card.get_by_role("link").click()
+    card.get_by_role("link", name="page Bubbles").click()
     wait_for_query(tab, "cause", "dataloader")
     expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
     assert query_of(tab)["run"] == [run_of(WORKERS0)]

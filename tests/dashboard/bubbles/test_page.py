@@ -109,4 +109,4 @@ def test_no_more_than_a_few_thousand_boxes_are_sent(app, shown_store, run_of, wi
     for run in ("h100_owlv2", "v100_resnet50_workers0", TWO_RANKS):
         page = app(shown_store, "bubbles", run=run_of(run), **window)
         (chart,) = lanes(page)
-        assert 10 < len(chart["boxes"]["start"]) + len(chart["strip"]["start"]) < MARKS
+        assert 10 < len(chart["boxes"]["start"]) + len(chart["strips"][0]["start"]) < MARKS

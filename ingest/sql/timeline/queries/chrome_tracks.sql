@@ -1,6 +1,7 @@
 -- Tracks of their own for the steps and for the idle time by cause, beside the events of
 -- `chrome_events`. They have a process of their own, $pid. Each stretch has two events, begin and
 -- end, so that a reader of `complete` events takes none of them for a recorded one.
+-- The kernels around a gap are not named: Perfetto's search for a kernel would find the gaps too.
 -- One row: an event, as JSON after a comma; in order of time.
 WITH
 stretches AS (
@@ -11,12 +12,7 @@ stretches AS (
     SELECT
         concat('idle time of device ', device) AS track,
         cause AS name,
-        json_object(
-            'host operator', host_op,
-            'Python frame', host_frame,
-            'after', before_kernel,
-            'ended by', after_kernel
-        ) AS args,
+        json_object('host operator', host_op, 'Python frame', host_frame) AS args,
         start_ns,
         dur_ns
     FROM bubbles

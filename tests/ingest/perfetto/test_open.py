@@ -1,0 +1,85 @@
+"""The command `open`: a trace, or a part of a run, served to a browser of this machine."""
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.builders.events import host, op
+from tests.command import Command
+from tests.conftest import Traces
+
+pytestmark = pytest.mark.slow  # starts servers
+
+
+@contextmanager
+def opened(*arguments: object) -> Iterator[str]:
+    """The address of the traces that `ingest open` serves; then Ctrl-C, which ends it well."""
+    command = [sys.executable, "-m", "ingest", "open", "--no-browser", *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        yield process.stdout.readline().split()[0].removesuffix("/view")
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (0, "")
+
+
+def fetched(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=20) as answer:
+        content = answer.read()
+        assert isinstance(content, bytes)
+        return content
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_as_it_is(compressed: bool, traces: Traces, tmp_path: Path) -> None:
+    file = traces.write([op("aten::mm")])
+    if compressed:
+        content = gzip.compress(file.read_bytes())
+        file = tmp_path / "trace.json.gz"
+        file.write_bytes(content)
+    with opened(file) as address:
+        assert fetched(f"{address}/trace") == file.read_bytes()
+        assert b"view.js" in fetched(f"{address}/view")
+
+
+STEPS = [
+    event
+    for n in (0, 1)
+    for event in (host(f"ProfilerStep#{n}", "user_annotation", 100 * n, 90), op("a", 100 * n + 9))
+]
+
+
+def test_a_step_of_a_file_and_of_a_run(traces: Traces) -> None:
+    file = traces.write(STEPS)
+    traces.store.add(file)
+    for what in ((file,), ("trace", "--store", traces.store.path)):
+        with opened(*what, "--step", "1") as address:
+            events = json.loads(fetched(f"{address}/trace"))["traceEvents"]
+        assert [e["name"] for e in events if e["ph"] == "X"] == ["ProfilerStep#1", "a"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing"], "no such run"),
+        (["trace", "--step", "7"], "there is no step 7; its steps are 0 to 1"),
+        (["trace", "--port", "99999"], "port 99999"),
+    ],
+)
+def test_what_cannot_be_opened(
+    arguments: list[str], said: str, traces: Traces, command: Command
+) -> None:
+    traces.store.add(traces.write(STEPS))
+    done = command("open", "--no-browser", *arguments)
+    assert done.code == 1
+    assert said in done.err

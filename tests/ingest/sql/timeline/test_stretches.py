@@ -1,0 +1,80 @@
+"""What lies in a stretch of time: events with both ends of their arrows, and memory."""
+
+import pytest
+
+from tests.builders.events import Event, host, kernel, op
+from tests.conftest import Traces
+
+
+@pytest.fixture
+def launches(traces: Traces) -> Traces:
+    """An operator that launches a short and a long kernel, and ends long before they run."""
+    traces.add(
+        [
+            op("outer", 0, 30),
+            op("inner", 5, 20),
+            host("launch short", "cuda_runtime", 6, 1, {"correlation": 1}),
+            host("launch long", "cuda_runtime", 8, 1, {"correlation": 2}),
+            kernel("short", 100, 2, correlation=1),
+            kernel("long", 102, 50, correlation=2),
+            op("later", 140, 5),
+        ]
+    )
+    return traces
+
+
+@pytest.mark.parametrize(
+    ("since_us", "until_us", "shortest_us", "expected"),
+    [
+        (0, 200, 0, "inner, later, launch long, launch short, long, outer, short"),
+        (141, 142, 0, "inner, later, launch long, long, outer"),
+        (8.5, 8.6, 0, "inner, launch long, long, outer"),  # what is launched runs later
+        (0, 200, 10, "inner, launch long, long, outer"),
+        (60, 70, 0, ""),
+        (145, 146, 0, "inner, launch long, long, outer"),  # an event's end is not in it
+    ],
+)
+def test_events_between(
+    since_us: float, until_us: float, shortest_us: float, expected: str, launches: Traces
+) -> None:
+    from ingest import connect
+
+    arguments = [round(us * 1000) for us in (since_us, until_us, shortest_us)]
+    [(names,)] = (
+        connect(launches.store.path)
+        .execute(
+            "SELECT coalesce(string_agg(name, ', ' ORDER BY name), '') FROM events_between("
+            "(SELECT run_id FROM runs), 0, $1, $2, $3)",
+            arguments,
+        )
+        .fetchall()
+    )
+    assert names == expected
+
+
+def memory(ts: float, total: int, device: int = 0) -> Event:
+    place = {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": ts}
+    args = {
+        "Total Allocated": total,
+        "Total Reserved": 9_000,
+        "Bytes": 1,
+        "Addr": round(ts),
+        "Device Id": device,
+        "Device Type": 1,
+    }
+    return {"name": "[memory]", "cat": "cpu_instant_event", **place, "args": args}
+
+
+def test_memory_over_time(traces: Traces) -> None:
+    events = [memory(5, 300), memory(12, 500), memory(13, 400), memory(38, 100), memory(15, 7, 1)]
+    connection = traces.add([op("aten::mm", 0, 100), *events])
+    rows = connection.sql(
+        "SELECT start_ns, end_ns, used_bytes FROM memory_over_time((SELECT run_id FROM runs), 0, 0, "
+        "10_000, 50_000, 4) ORDER BY bin"
+    ).fetchall()
+    assert rows == [
+        (10_000, 20_000, 500),
+        (20_000, 30_000, 400),  # holds until the next value
+        (30_000, 40_000, 400),
+        (40_000, 50_000, 100),
+    ]

@@ -88,7 +88,9 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
             page_hashes.update({name: each._script_hash for name, each in pages.items()})
         # AppTest has no public way to a page that is a function.
         tested._page_hash = page_hashes[page]
-        return tested.run()
+        tested.run()
+        assert tested.main.children, f"nothing was drawn on page {page}"
+        return tested
 
     return run
 

@@ -69,8 +69,8 @@ def test_memory_over_time(traces: Traces) -> None:
     events = [memory(5, 300), memory(12, 500), memory(13, 400), memory(38, 100), memory(15, 7, 1)]
     connection = traces.add([op("aten::mm", 0, 100), *events])
     rows = connection.sql(
-        "SELECT start_ns, end_ns, used_bytes FROM memory_over_time((SELECT run_id FROM runs), 0, 0, "
-        "10_000, 50_000, 4) ORDER BY bin"
+        "SELECT start_ns, end_ns, used_bytes FROM memory_over_time("
+        "(SELECT run_id FROM runs), 0, 0, 10_000, 50_000, 4) ORDER BY bin"
     ).fetchall()
     assert rows == [
         (10_000, 20_000, 500),

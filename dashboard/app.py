@@ -79,7 +79,7 @@ def names() -> list[str]:
 
 
 PAGES = Path(__file__).parent / "main.py"
-st.App(PAGES)  # options, such as that of the prefix, come from the configuration beside it now
+st.App(PAGES)  # loads the configuration beside the script, which `prefix` needs
 app = st.App(PAGES, lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
     raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")

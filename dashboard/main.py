@@ -131,7 +131,7 @@ def main() -> None:
     }
     st.session_state["pages"] = pages
     page = st.navigation([home, *pages.values()])
-    page_change.follow()
+    page_change.carry_out()
     try:
         run_ids = data.look()
     except ingest.IngestError as error:

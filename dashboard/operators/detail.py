@@ -180,7 +180,7 @@ def _calls(
             since_ns: Any = getattr(call, "launch_ns", call.start_ns)
             since_ns = call.start_ns if formatting.missing(since_ns) else since_ns
             moments = (int(call.start_ns), int(call.dur_ns), int(since_ns))
-            timeline_link.follow(here, rank, *moments)
+            timeline_link.open_on_click(here, rank, *moments)
 
     tables.show(
         frame,

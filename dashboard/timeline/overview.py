@@ -15,8 +15,8 @@ COLUMNS = "start_ns, end_ns, part, part_ns, percent"
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
-def show(view: View, start_ns: int, whole: int, shown: tuple[int, int]) -> None:
-    """The chart, in which the stretch `shown` stands out; a drag shows another one.
+def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms: bool) -> None:
+    """The chart, in which the stretch `shown` stands out; if it `zooms`, a drag shows another one.
 
     `start_ns` is the Unix time at which the recording begins, `whole` its length, ns.
     """
@@ -53,7 +53,7 @@ def show(view: View, start_ns: int, whole: int, shown: tuple[int, int]) -> None:
         strips=strips,
         shown=shown,
         marks=timeline_chart.step_marks(steps, 0, whole),
-        on_zoom=zoom.TRACE.to,
+        on_zoom=zoom.TRACE.to if zooms else None,
     )
 
 

@@ -12,6 +12,8 @@ from dashboard.timeline import overview
 from dashboard.widgets import incomplete_runs, perfetto, run_picker, timeline, timeline_link, zoom
 from dashboard.widgets.view import View
 
+MOST_EVENTS = 400_000  # that are shown without a question
+EVENTS_A_SECOND = 50_000
 HEIGHT = 820  # pixels: all but the header of a screen of 1,000
 ALL_RANKS = "ranks"  # in the URL: `all`
 EVENT = re.compile(r"(\d{1,18})-(\d{1,18})")
@@ -35,19 +37,42 @@ def page(view: View) -> None:
     whole = end_ns - start_ns
     of_steps = timeline.stretch_of_steps(view, start_ns, whole)
     since, until = zoom.TRACE.stretch(whole, of_steps)
-    overview.show(view, start_ns, whole, (since, until))
-    text = timeline.described(view, (since, until), of_steps, whole)
-    zoom.TRACE.controls(f"trace-{view.key}", since, until, whole, text)
+    chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         ranks = [] if _all_ranks(run) else [("rank", str(rank))]
         beside = _beside(view)
+    with chart:
+        if beside:  # two steps: there is no stretch to choose
+            overview.show(view, start_ns, whole, of_steps, zooms=False)
+        else:
+            overview.show(view, start_ns, whole, (since, until), zooms=True)
+            text = timeline.described(view, (since, until), of_steps, whole)
+            zoom.TRACE.controls(f"trace-{view.key}", since, until, whole, text)
     asked = [("run", run), *ranks]
     if beside:
         asked += beside
     elif (since, until) != (0, whole):
         asked += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
+    if not beside and not _is_wanted(view, start_ns + since, start_ns + until):
+        return
     perfetto.show(urlencode([*asked, *_event(start_ns)]), HEIGHT)
     st.caption(f"{HINT} As a file: `ingest export {run} --chrome FILE`.")
+
+
+def _is_wanted(view: View, since_ns: int, until_ns: int) -> bool:
+    """Whether a stretch is small enough for Perfetto, or the user asks for it all the same."""
+    rank = view.device.rank if view.device else None
+    inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
+    query = select("count(*) AS events", "events", {"run_id": view.run, "rank": rank, **inside})
+    (row,) = data.rows(query).itertuples()
+    if row.events <= MOST_EVENTS:
+        return True
+    st.info(
+        f"{row.events:,} events: Perfetto takes about {row.events // EVENTS_A_SECOND:,} s to load "
+        "them. Pick a step, or drag over the strip, for a part.",
+        icon=":material/hourglass_top:",
+    )
+    return st.button(f"Show all {row.events:,} events", icon=":material/view_timeline:")
 
 
 def _all_ranks(run: str) -> bool:

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import page_change, zoom
+from dashboard.widgets import page_change, run_picker, zoom
 
 LEAST_AROUND_NS = 100_000  # at each side of what is looked at; else as much as that took
 LABEL = "Show in the timeline"
@@ -39,11 +39,12 @@ def show(
         _link(label, list(asked.items()))
 
 
-def follow(here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int, since_ns: int) -> None:
+def open_on_click(
+    here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int, since_ns: int
+) -> None:
     """Opens that page in answer to a click; `since_ns` must be seen too, such as a launch."""
     if asked := _address(here, rank, start_ns, dur_ns, since_ns):
-        kept = {key: value for key, value in asked.items() if key not in ("run", "device")}
-        page_change.ask("timeline", here["run"], kept)
+        page_change.ask("timeline", asked)
 
 
 def of_pair(base: tuple[str, int], other: tuple[str, int]) -> None:
@@ -63,11 +64,20 @@ def _address(
     around = max(LEAST_AROUND_NS, dur_ns)
     since = max(begin_ns, min(start_ns, since_ns) - around)
     until = min(end_ns, start_ns + dur_ns + around)
-    asked = dict(here) | {
+    device = _device(here["run"], rank, here.get("device"))
+    asked = {**here, **({"device": device} if device else {})} | {
         zoom.TRACE.since: str(since - begin_ns),
         zoom.TRACE.until: str(until - begin_ns),
     }
     return asked | ({zoom.EVENT: f"{start_ns - begin_ns}-{dur_ns}"} if dur_ns else {})
+
+
+def _device(run: str, rank: int, chosen: str | None) -> str:
+    """The chosen device if it is of that rank, else a device of it: that page is about a rank."""
+    labels = [each.label for each in run_picker.measured_devices(run) if each.rank == rank]
+    if chosen in labels or not labels:
+        return chosen or ""
+    return labels[0]
 
 
 def _link(label: str, asked: list[tuple[str, str]]) -> None:

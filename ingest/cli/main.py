@@ -47,7 +47,7 @@ def main() -> None:
                 sys.stdout.flush()
         except BaseException as error:
             if isinstance(error, SystemExit) and not error.code:
-                raise  # also where Ctrl-C is how a command is meant to end
+                raise  # a command that ends well, such as `open` on Ctrl-C
             if received:
                 print(f"error: stopped ({received[0].name})", file=sys.stderr)
                 sys.exit(128 + received[0])

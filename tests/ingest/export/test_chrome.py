@@ -238,22 +238,20 @@ def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
         for e in own(events, "M")
         if e["name"] == "thread_name"
     }
-    stretches: dict[str, list[tuple[str, float, float]]] = {}
-    begun: dict[str, Event] = {}
-    for event in own(events, "B") + own(events, "E"):
-        track = tracks[event["pid"], event["tid"]]
-        if event["ph"] == "B":
-            begun[track, len(stretches.setdefault(track, []))] = event
-            stretches[track].append((event["name"], event["ts"], 0))
-    ends = {
-        track: [e["ts"] for e in own(events, "E") if tracks[e["pid"], e["tid"]] == track]
-        for track in stretches
+    found = {
+        phase: sorted(
+            (tracks[e["pid"], e["tid"]], e["ts"], e.get("name")) for e in own(events, phase)
+        )
+        for phase in "BE"
     }
-    assert stretches == {
-        "steps": [("step 0", 0, 0), ("step 1", 100, 0)],
-        "idle time of device 0": [("launch", 130, 0)],
+    assert found == {
+        "B": [
+            ("idle time of device 0", 130, "launch"),
+            ("steps", 0, "step 0"),
+            ("steps", 100, "step 1"),
+        ],
+        "E": [("idle time of device 0", 190, None), ("steps", 100, None), ("steps", 200, None)],
     }
-    assert ends == {"steps": [100, 200], "idle time of device 0": [190]}
 
 
 def test_counters_of_the_device(small: Traces, export: Export) -> None:
@@ -322,12 +320,54 @@ def test_a_compressed_file_and_the_standard_output(
     file = tmp_path / "exported.json.gz"
     assert command("export", "trace", "--chrome", file).code == 0
     assert gzip.decompress(file.read_bytes()) == export.file.read_bytes()
+    printed = command("export", "trace", "--chrome", "-")
+    assert (printed.code, printed.out) == (0, export.file.read_text())
+
+
+def test_a_stretch_that_begins_in_a_gap_has_no_time_below_0(small: Traces, export: Export) -> None:
+    events = export("trace", "--from", "150us", "--to", "195us", "--min-dur", "35us")
+    jsonschema.Draft202012Validator(SCHEMA).validate({"traceEvents": events})
+
+
+def test_two_steps_of_one_run_start_together(small: Traces, export: Export) -> None:
+    events = export("trace", "--step", "0", "--beside", "trace", "--beside-step", "1")
+    tracks = {e["pid"]: e["args"]["name"] for e in own(events, "M") if e["name"] == "process_name"}
+    assert list(tracks.values()) == ["step 0: steps and idle time", "step 1: steps and idle time"]
+    found = {(e["name"], e["pid"]): e["ts"] for e in own(events, "B")}
+    steps = [found[f"step {step}", pid] for step, pid in enumerate(tracks)]
+    assert steps[0] == steps[1]
+
+
+def test_arrows_within_events_and_odd_ids(traces: Traces, export: Export) -> None:
+    place = {"pid": 1, "tid": -5, "cat": "own", "name": "a"}
+    arrows = [
+        {"ph": phase, "ts": ts, "id": name, **place}
+        for name in ("0x1f", "1.4", str(2**63 - 1))
+        for phase, ts in (("s", 3), ("f", 8))
+    ]
+    traces.add([op("aten::mm", 0, 10, tid=-5), *arrows])
+    events = export("trace")
+    assert [e for e in events if e["ph"] in "sf"] == arrows
+    assert {e["tid"] for e in events if e["ph"] == "X"} == {-5}
+
+
+def test_steps_that_a_rank_lacks(store: ingest.Store, export: Export, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for rank, steps in enumerate(([0, 1, 2], [0, 1])):
+        events = [host(f"ProfilerStep#{n}", "user_annotation", 100 * n, 90) for n in steps]
+        trace = {"traceEvents": events, "distributedInfo": {"rank": rank, "world_size": 2}}
+        (run / f"rank{rank}.json").write_text(json.dumps(trace))
+    store.add(run)
+    assert len(named(export("run", "--step", "2"))) == 1
+    done = export.command("export", "run", "--chrome", "-", "--step", "2", "--rank", "1")
+    assert "rank 1 has no step 2; its steps are 0 to 1" in done.err
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--step", "9"], "there is no step 9; its steps are 0 to 1"),
+        (["--step", "9"], "rank 0 has no step 9; its steps are 0 to 1"),
         (["--rank", "4"], "no trace of rank 4; there are traces of 0"),
         (["--from", "1000s"], "no event was recorded in this stretch of time"),
         (["--from", "5"], "'5' is no time with a unit"),

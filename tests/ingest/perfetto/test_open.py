@@ -72,7 +72,7 @@ def test_a_step_of_a_file_and_of_a_run(traces: Traces) -> None:
     ("arguments", "said"),
     [
         (["nothing"], "no such run"),
-        (["trace", "--step", "7"], "there is no step 7; its steps are 0 to 1"),
+        (["trace", "--step", "7"], "rank 0 has no step 7; its steps are 0 to 1"),
         (["trace", "--port", "99999"], "port 99999"),
     ],
 )

@@ -23,11 +23,13 @@ moments AS (
 ),
 
 memory AS (
-    SELECT device_type, device, time_ns, ordinal, used_bytes, reserved_bytes
+    SELECT source_id, origin, device_type, device, time_ns, ordinal, used_bytes, reserved_bytes
     FROM moments
     WHERE time_ns >= $since_ns
     UNION ALL
     SELECT
+        source_id,
+        origin,
         device_type,
         device,
         $since_ns AS time_ns,
@@ -36,7 +38,20 @@ memory AS (
         arg_max(reserved_bytes, (time_ns, ordinal)) AS reserved_bytes
     FROM moments
     WHERE time_ns < $since_ns
-    GROUP BY device_type, device
+    GROUP BY source_id, origin, device_type, device
+),
+
+-- A snapshot and a trace of one device have a counter each.
+named_memory AS (
+    SELECT
+        *,
+        concat(device_type, ':' || device, if(
+            min(source_id) OVER of_device = max(source_id) OVER of_device,
+            '',
+            concat(' (', origin, ')')
+        )) AS name
+    FROM memory
+    WINDOW of_device AS (PARTITION BY device_type, device)
 ),
 
 occupancies AS (
@@ -60,20 +75,20 @@ counters AS (
     GROUP BY device, time_ns
     UNION ALL
     SELECT
-        concat(device_type, ':' || device) AS name,
+        name,
         'memory in use, bytes' AS counted,
         time_ns,
         arg_max(used_bytes, ordinal)::VARCHAR AS value
-    FROM memory
-    GROUP BY device_type, device, time_ns
+    FROM named_memory
+    GROUP BY source_id, name, time_ns
     UNION ALL
     SELECT
-        concat(device_type, ':' || device) AS name,
+        name,
         'memory reserved, bytes' AS counted,
         time_ns,
         arg_max(reserved_bytes, ordinal)::VARCHAR AS value
-    FROM memory
-    GROUP BY device_type, device, time_ns
+    FROM named_memory
+    GROUP BY source_id, name, time_ns
     UNION ALL
     SELECT
         concat('device ', device, ', stream ', stream) AS name,
@@ -81,7 +96,7 @@ counters AS (
         unnest([start_ns, start_ns + dur_ns]) AS time_ns,
         unnest([percent, 0.0])::VARCHAR AS value
     FROM occupancies
-    WHERE percent IS NOT NULL
+    WHERE isfinite(percent)
 )
 
 SELECT
@@ -89,7 +104,7 @@ SELECT
         e',\n{"ph":"C","cat":"tracehouse","pid":',
         $pid,
         ',"ts":',
-        chrome_us(time_ns - $origin_ns),
+        chrome_us(greatest(0, time_ns - $origin_ns)),
         ',"name":',
         to_json(name),
         ',"args":{',

@@ -37,6 +37,8 @@ SELECT
     e',\n' || json_merge_patch(event, concat(
         '{"pid":',
         chrome_pid(pid, $place),
+        ',"tid":',
+        chrome_id(tid),
         ',"ts":',
         chrome_us(greatest(0, time_ns - $origin_ns)),
         ',"args":' || args,

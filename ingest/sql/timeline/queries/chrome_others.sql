@@ -1,6 +1,6 @@
--- Instants, arrows and counters as recorded, beside the events of `chrome_events`. The end of an
--- arrow is there if the event at it is. $flows is added to the ids of arrows: those of different
--- ranks must differ. What this program added to an earlier export is left out.
+-- Recorded instants, counters and arrows. An end of an arrow is kept if an event that is kept begins
+-- there; in a whole export, all are. Pairs of begin and end events can be cut apart. $place and
+-- $flows tell the ids of different ranks apart. What an earlier export added is left out.
 -- One row: an event, as JSON after a comma.
 WITH
 recorded AS (
@@ -33,7 +33,9 @@ present AS (
 ),
 
 kept AS (
-    SELECT * FROM recorded WHERE event_id IN (SELECT event_id FROM present)
+    SELECT *
+    FROM recorded
+    WHERE is_arrow AND ($is_whole OR event_id IN (SELECT event_id FROM present))
     UNION ALL
     SELECT *
     FROM recorded
@@ -44,9 +46,16 @@ SELECT
     e',\n' || json_merge_patch(event, concat(
         '{"pid":',
         chrome_pid(pid, $place),
+        ',"tid":',
+        chrome_id(tid),
         ',"ts":',
         chrome_us(time_ns - $origin_ns),
-        ',"id":' || (try_cast(id AS BIGINT) + $flows::BIGINT),
+        ',"id":' || CASE
+            WHEN $place IS NULL THEN NULL
+            WHEN try_cast(id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
+                THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
+            ELSE to_json(concat($place, ' ', id))::VARCHAR
+        END,
         '}'
     ))::VARCHAR AS text
 FROM kept;

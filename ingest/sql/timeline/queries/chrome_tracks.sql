@@ -1,7 +1,6 @@
--- Tracks of their own for the steps and for the idle time by cause, beside the events of
--- `chrome_events`. They have a process of their own, $pid. Each stretch has two events, begin and
--- end, so that a reader of `complete` events takes none of them for a recorded one.
--- The kernels around a gap are not named: Perfetto's search for a kernel would find the gaps too.
+-- A track of the steps and one of the idle time of each device, in a process of their own, $pid.
+-- Each stretch is a pair of begin and end events: `ingest add` takes only complete events for
+-- recorded ones. Kernels are not named, because Perfetto's search for one would find the gaps too.
 -- One row: an event, as JSON after a comma; in order of time.
 WITH
 stretches AS (
@@ -57,7 +56,7 @@ SELECT
         ',"tid":',
         tid,
         ',"ts":',
-        chrome_us(time_ns - $origin_ns),
+        chrome_us(greatest(0, time_ns - $origin_ns)),
         ',',
         fields,
         '}'

@@ -1,8 +1,7 @@
--- Events of a stretch of time, with both ends of each arrow from a launch to what it launched:
--- `events_between(run, of_rank, since_ns, until_ns, shortest_ns)`, in Unix time. An event that
--- began before the stretch and ends in it is there. So is a device activity after it whose launch
--- is in it. The launch of a device activity, and the operators around that, are there even if they
--- ended before the stretch or are shorter than `shortest_ns`.
+-- The events that run at least partly between two times, with what arrows need:
+-- `events_between(run, of_rank, since_ns, until_ns, shortest_ns)`, in Unix time. It adds the launch
+-- of each device activity in the stretch, the operators around that launch, and each activity
+-- launched in the stretch, even if they lie outside it or are shorter than `shortest_ns`.
 -- One row: an event, as in `events`.
 --
 -- run_id             the run

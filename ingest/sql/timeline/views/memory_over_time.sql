@@ -1,4 +1,4 @@
--- The memory in use of a device in each of a number of equal stretches of time, for timelines:
+-- The most memory that a device used in each of a number of equal stretches of time:
 -- `memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time. `of_device`
 -- is null for the host.
 -- One row: a stretch in which a value is known.

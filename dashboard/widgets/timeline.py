@@ -119,7 +119,12 @@ def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
     query = select(
         "step, start_ns, start_ns + dur_ns AS end_ns",
         "step_metrics",
-        {**view.where(), "start_ns <": until_ns, "start_ns + dur_ns >": since_ns},
+        {
+            **view.where(),
+            "step >=": 0,
+            "start_ns <": until_ns,
+            "start_ns + dur_ns >": since_ns,
+        },
         order_by="start_ns",
         limit=MOST_STEPS + 1,
     )

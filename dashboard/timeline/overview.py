@@ -45,7 +45,7 @@ def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],
-        lanes.Axis(0, whole, ticks, "since the start of the recording"),
+        lanes.Axis(0, whole, ticks, "since the first event"),
         key=f"recording-{view.run}-{view.device.label}",
         alt=f"The recording of {view.run}: how busy it was, and its memory",
         file=f"{view.run}-recording",

@@ -56,7 +56,12 @@ def page(view: View) -> None:
     if not beside and not _is_wanted(view, start_ns + since, start_ns + until):
         return
     perfetto.show(urlencode([*asked, *_event(start_ns)]), HEIGHT)
-    st.caption(f"{HINT} As a file: `ingest export {run} --chrome FILE`.")
+    st.caption(f"{HINT} As a file: `ingest export {run} --chrome FILE{_options(asked)}`.")
+
+
+def _options(asked: list[tuple[str, str]]) -> str:
+    """The options of `ingest export --chrome` for the trace that is shown."""
+    return "".join(f" --{key.replace('_', '-')} {value}" for key, value in asked if key != "run")
 
 
 def _is_wanted(view: View, since_ns: int, until_ns: int) -> bool:

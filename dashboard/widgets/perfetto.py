@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from dashboard.drawing import frame
+
 PATH = "/perfetto"
 
 
@@ -13,4 +15,4 @@ def prefix() -> str:
 
 def show(query: str, height: int) -> None:
     """The trace that a query of `view` asks for, in a frame of some pixels."""
-    st.iframe(f"{prefix()}/view?{query}", height=height)
+    frame.show(f"{prefix()}/view?{query}", "Perfetto", height, key="perfetto")

@@ -296,6 +296,7 @@ def _parameters(part: Stretch, shortest_ns: int) -> dict[str, Any]:
         "until_ns": part.until_ns,
         "shortest_ns": shortest_ns,
         "is_whole": part.is_whole and not shortest_ns,
+        "ever_ns": EVER,
     }
 
 

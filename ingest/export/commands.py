@@ -220,7 +220,10 @@ def _moment(option: str, text: str, first_ns: int) -> int:
     """A time in Unix ns. A time with a unit counts from the first event."""
     if text.isdecimal() and int(text) >= first_ns:
         return int(text)
-    return first_ns + _duration(option, text)
+    try:
+        return first_ns + parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{option}: {error}; nor Unix time in ns, of the run") from error
 
 
 def _duration(option: str, text: str) -> int:

@@ -27,7 +27,7 @@ def write_whole(file: Path, parts: Iterable[bytes]) -> None:
     part = target.with_name(f".tracehouse-{uuid.uuid4().hex[:12]}")
     try:
         try:
-            with _opened(part, target.suffix == ".gz") as stream:
+            with _opened(part, target.suffix.lower() == ".gz") as stream:
                 for each in parts:
                     stream.write(each)
             os.replace(part, target)

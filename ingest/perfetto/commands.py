@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ingest.errors import OutputError, ProfileError
+from ingest.formats import FORMATS, recognise
 from ingest.terminal import StoreOption, open_store, results
 
 PIECE = 1 << 20  # bytes
@@ -45,6 +46,12 @@ def open_trace(
     with ExitStack() as stack:
         file = Path(what)
         asked = [("step", str(step))] * (step is not None) + [("rank", str(r)) for r in rank or []]
+        if file.is_file():
+            check_trace(file)
+        elif file.is_dir():
+            raise ProfileError(f"{file}: is a directory; add it, then open the run")
+        elif file.suffix.lower() in (".json", ".gz"):
+            raise ProfileError(f"{file}: no such file")
         if file.is_file() and not asked:
 
             def trace(_: QueryParams) -> ShownTrace:
@@ -74,6 +81,16 @@ def open_trace(
         config = uvicorn.Config(application, log_level="warning", lifespan="off")
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def check_trace(file: Path) -> None:
+    """Raises ProfileError if a file is no trace, of which Perfetto would not say what it is."""
+    try:
+        found, fault = recognise(file, FORMATS)
+    except OSError as error:
+        raise ProfileError(f"{file}: {error.strerror}") from error
+    if found is None or found.kind != "kineto":
+        raise ProfileError(fault or f"{file}: is no trace")
 
 
 def pieces(file: Path) -> Iterator[bytes]:

@@ -40,6 +40,7 @@ POLICY = (
 HEADERS = {
     "Content-Encoding": "identity",
     "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
 }
 LOCAL_NAMES = ("localhost",)
@@ -96,7 +97,7 @@ def trace_routes(
     inner: list[BaseRoute] = [Route("/trace", answer), Route("/view", page)]
     inner += [Route(f"/{name}", page) for name in PAGE_FILES]
     if directory:
-        # Without its service worker nothing of a trace stays in the browser.
+        # Without its service worker no copy of Perfetto stays in the browser.
         inner.append(Route("/ui/service_worker.js", lambda _: Response(status_code=404)))
         inner.append(Mount("/ui", StaticFiles(directory=directory)))
     policy = POLICY.format(scripts=_inline_scripts(directory) if directory else "")

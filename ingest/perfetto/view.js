@@ -28,7 +28,7 @@ function route(base, stretch) {
 }
 
 // Perfetto ignores messages until it is ready, and says when it is.
-function send(perfetto, origin, title, buffer, transferred) {
+function send(perfetto, origin, title, buffer, isOwn) { // own: in a frame of this page
   const ping = setInterval(() => {
     if (perfetto.closed) clearInterval(ping);
     else perfetto.postMessage("PING", origin);
@@ -37,9 +37,21 @@ function send(perfetto, origin, title, buffer, transferred) {
     if (event.source !== perfetto || event.data !== "PONG") return;
     clearInterval(ping);
     window.removeEventListener("message", answered);
+    if (isOwn) leaveNoTraces(perfetto);
     const sent = { perfetto: { buffer, title, keepApiOpen: true } };
-    perfetto.postMessage(sent, origin, transferred ? [buffer] : []);
+    perfetto.postMessage(sent, origin, isOwn ? [buffer] : []);
     document.body.dataset.sent = "yes";
+  });
+}
+
+// Perfetto keeps a copy of a trace in the browser, and changes its address, which would be steps for
+// the browser's Back.
+function leaveNoTraces(perfetto) {
+  Object.defineProperty(perfetto, "caches", { value: undefined });
+  perfetto.navigation?.addEventListener("navigate", (event) => {
+    if (event.navigationType !== "push") return;
+    event.preventDefault();
+    perfetto.location.replace(event.destination.url);
   });
 }
 

@@ -95,8 +95,8 @@ def test_two_clicks_lead_from_a_gap_to_what_the_host_did(
     tab.get_by_role("link", name="Show in the timeline").click()
     frame = perfetto(tab)
     frame.get_by_text("Current Selection").click()
-    for text in (cause, host_op, "idle time of device 0 [2]"):
-        expect(frame.get_by_text(text, exact=True).first).to_be_visible()
+    for text in (cause, host_op, "idle time of device 0 ["):
+        expect(frame.locator("body")).to_contain_text(text)
 
 
 def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) -> None:
@@ -248,3 +248,28 @@ def test_whom_and_what_the_routes_answer(
     assert status(f"{address}/perfetto/{path.replace('RUN', run_of(WORKERS0))}", **headers) == (
         expected
     )
+
+
+def test_back_undoes_a_drag_and_then_leaves_the_page(
+    tab: Page, address: str, run_of: RunOf
+) -> None:
+    run = run_of(WORKERS0)
+    tab.goto(f"{address}/bubbles?run={run}")
+    wait_until_sent(tab)
+    tab.get_by_role("link", name="Timeline", exact=True).click()
+    perfetto(tab)
+    frame = tab.locator(FRAME)
+    whole = frame.get_attribute("src") or ""
+    drag(tab, tab.locator(".lanes .plot canvas"), 200, 400)
+    expect(frame).not_to_have_attribute("src", whole)
+    perfetto(tab)
+    tab.go_back()
+    expect(frame).to_have_attribute("src", whole)
+    perfetto(tab)
+    tab.go_back()
+    expect(tab).to_have_url(f"{address}/bubbles?run={run}")
+    stored = tab.evaluate(
+        "caches.keys().then(keys => Promise.all(keys.map(async key => "
+        "(await (await caches.open(key)).keys()).length)))"
+    )
+    assert sum(stored) == 0

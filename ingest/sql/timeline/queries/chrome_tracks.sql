@@ -1,4 +1,5 @@
--- A track of the steps and one of the idle time of each device, in a process of their own, $pid.
+-- A track of the steps, one of the idle time of each device, and one that shows which part of the
+-- recording is in the file, in a process of their own, $pid.
 -- Each stretch is a pair of begin and end events: `ingest add` takes only complete events for
 -- recorded ones. Kernels are not named, because Perfetto's search for one would find the gaps too.
 -- One row: an event, as JSON after a comma; in order of time.
@@ -7,6 +8,14 @@ stretches AS (
     SELECT 'steps' AS track, concat('step ', step) AS name, NULL AS args, start_ns, dur_ns
     FROM steps
     WHERE run_id = $run AND rank = $rank AND step IS NOT NULL
+    UNION ALL
+    SELECT
+        'exported part' AS track,
+        'outside of it, only what reaches into it' AS name,
+        NULL AS args,
+        $since_ns AS start_ns,
+        $until_ns - $since_ns AS dur_ns
+    WHERE NOT $is_whole AND $since_ns > -$ever_ns AND $until_ns < $ever_ns
     UNION ALL
     SELECT
         concat('idle time of device ', device) AS track,
@@ -25,7 +34,7 @@ stretches AS (
 ),
 
 shown AS (
-    SELECT *, (dense_rank() OVER (ORDER BY track = 'steps' DESC, track))::VARCHAR AS tid
+    SELECT *, (dense_rank() OVER (ORDER BY track = 'steps' DESC, track = 'exported part' DESC, track))::VARCHAR AS tid
     FROM stretches
     WHERE start_ns < $until_ns AND start_ns + dur_ns > $since_ns AND dur_ns > 0
 ),

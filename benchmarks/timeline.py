@@ -9,6 +9,7 @@ machine.
 
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -17,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
@@ -36,21 +37,25 @@ CLICKED = ("mi300_resnet_ddp_rank0", 17)  # a step of 20,000 events with its arr
 EXPORTS = (("mi300_resnet_ddp_rank0", 17), ("h100_owlv2", None), (FILES[2][6:-8], None),
            (FILES[2][6:-8], 0), (FILES[2][6:-8], 1))  # fmt: skip
 MB = 1_000_000
+POLL_SECONDS = 0.005
 
 
 def exported(store: Path, run: str, step: int | None, file: Path) -> tuple[float, float]:
     """Seconds of the command, and its peak memory, MB."""
     options = [] if step is None else ["--step", str(step)]
-    command = [Path(sys.executable).with_name("ingest"), "export", run, "--store", str(store)]
+    program = str(Path(sys.executable).with_name("ingest"))
+    command = [program, "export", run, "--store", str(store), "--chrome", str(file), *options]
     began = time.perf_counter()
-    process = subprocess.Popen(
-        [*command, "--chrome", str(file), *options], stdout=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        peak = max([peak, *map(int, re.findall(r"VmHWM:\s+(\d+) kB", status))])
+        time.sleep(POLL_SECONDS)
     seconds = time.perf_counter() - began
-    if status:
+    if process.returncode:
         raise SystemExit(f"ingest export of {run} failed")
-    return seconds, usage.ru_maxrss * 1024 / MB
+    return seconds, peak * 1024 / MB
 
 
 def copied(file: Path) -> float:
@@ -71,11 +76,7 @@ def clicked(tab: Page, address: str, run: str, step: int) -> float:
     bar.wait_for()
     began = time.perf_counter()
     bar.click()
-    tab.wait_for_function(
-        "before => document.querySelector(\"iframe[src*='/perfetto/view']\")?.getAttribute('src')"
-        " !== before",
-        arg=before,
-    )
+    expect(tab.locator("iframe[src*='/perfetto/view']")).not_to_have_attribute("src", before or "")
     shown.wait_for()
     return time.perf_counter() - began
 

@@ -1,6 +1,6 @@
--- Recorded instants, counters and arrows. An end of an arrow is kept if an event that is kept begins
--- there; in a whole export, all are. Pairs of begin and end events can be cut apart. $place and
--- $flows tell the ids of different ranks apart. What an earlier export added is left out.
+-- Recorded instants, counters and arrows. An end of an arrow is kept if an event that is kept
+-- begins there; in a whole export, all are. Pairs of begin and end events can be cut apart. $place
+-- and $flows tell the ids of different ranks apart. What an earlier export added is left out.
 -- One row: an event, as JSON after a comma.
 WITH
 recorded AS (

@@ -34,7 +34,11 @@ stretches AS (
 ),
 
 shown AS (
-    SELECT *, (dense_rank() OVER (ORDER BY track = 'steps' DESC, track = 'exported part' DESC, track))::VARCHAR AS tid
+    SELECT
+        *,
+        (dense_rank() OVER (
+            ORDER BY track = 'steps' DESC, track = 'exported part' DESC, track
+        ))::VARCHAR AS tid
     FROM stretches
     WHERE start_ns < $until_ns AND start_ns + dur_ns > $since_ns AND dur_ns > 0
 ),

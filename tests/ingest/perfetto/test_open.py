@@ -2,12 +2,7 @@
 
 import gzip
 import json
-import signal
-import subprocess
-import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,22 +10,9 @@ import pytest
 from tests.builders.events import host, op
 from tests.command import Command
 from tests.conftest import Traces
+from tests.ingest.perfetto.serving import opened
 
 pytestmark = pytest.mark.slow  # starts servers
-
-
-@contextmanager
-def opened(*arguments: object) -> Iterator[str]:
-    """The address of the traces that `ingest open` serves; then Ctrl-C, which ends it well."""
-    command = [sys.executable, "-m", "ingest", "open", "--no-browser", *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout
-        yield process.stdout.readline().split()[0].removesuffix("/view")
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (0, "")
 
 
 def fetched(address: str) -> bytes:

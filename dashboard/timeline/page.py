@@ -15,7 +15,7 @@ from dashboard.widgets.view import View
 MOST_EVENTS = 400_000  # that are shown without a question
 EVENTS_A_SECOND = 50_000
 HEIGHT = 820  # pixels: all but the header of a screen of 1,000
-ALL_RANKS = "ranks"  # in the URL: `all`
+ALL_RANKS = "ranks"  # in the URL: whether all ranks are shown
 EVENT = re.compile(r"(\d{1,18})-(\d{1,18})")
 HINT = (
     "Drag over the strip, or pick a step, to show another part. W, A, S and D zoom and move. A "
@@ -117,14 +117,8 @@ def _beside(view: View) -> list[tuple[str, str]]:
 
 
 def _median_step(run: str) -> int | None:
-    """The median step of a run, of its first device."""
-    query = select(
-        "step",
-        "step_metrics",
-        {"run_id": run, "is_median": True, "step >=": 0},
-        order_by="rank, device",
-        limit=1,
-    )
+    """The median step of a run, of its slowest device."""
+    query = select("step", "run_metrics", {"run_id": run, "is_slowest": True, "step >=": 0})
     return next((int(step) for step in data.rows(query)["step"]), None)
 
 

@@ -10,8 +10,9 @@ import typer
 
 from ingest.errors import MissingError
 from ingest.export.call_stacks import METRICS, Counted, Metric, collapsed, speedscope
-from ingest.export.chrome import chrome_trace, first_event, steps_of_two, stretches
+from ingest.export.chrome import chrome_trace
 from ingest.export.files import write_whole
+from ingest.export.stretches import first_event, steps_of_two, stretches
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import parse_duration, printable

@@ -84,7 +84,7 @@ def open_trace(
 
 
 def check_trace(file: Path) -> None:
-    """Raises ProfileError if a file is no trace, of which Perfetto would not say what it is."""
+    """Raises ProfileError if a file is no trace. Perfetto's own message would not say so."""
     try:
         found, fault = recognise(file, FORMATS)
     except OSError as error:

@@ -4,7 +4,8 @@ import duckdb
 from starlette.datastructures import QueryParams
 
 from ingest.errors import QueryError
-from ingest.export.chrome import EVER, ChromeTrace, chrome_trace, steps_of_two, stretches
+from ingest.export.chrome import ChromeTrace, chrome_trace
+from ingest.export.stretches import EVER, steps_of_two, stretches
 from ingest.perfetto.server import ShownTrace
 from ingest.store.connection import read
 from ingest.store.store import Store

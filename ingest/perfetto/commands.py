@@ -90,7 +90,7 @@ def check_trace(file: Path) -> None:
     except OSError as error:
         raise ProfileError(f"{file}: {error.strerror}") from error
     if found is None or found.kind != "kineto":
-        raise ProfileError(fault or f"{file}: is no trace")
+        raise ProfileError(f"{file}: {fault or 'is no trace'}")
 
 
 def pieces(file: Path) -> Iterator[bytes]:

@@ -65,3 +65,23 @@ def test_what_cannot_be_opened(
     done = command("open", "--no-browser", *arguments)
     assert done.code == 1
     assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("notes.txt", "hello", "notes.txt: neither a JSON object nor an array"),
+        ("run.json", '{"model": "x"}', "run.json: is no trace"),
+        ("gone.json", None, "gone.json: no such file"),
+        ("", None, "is a directory; add it, then open the run"),
+    ],
+)
+def test_what_is_no_trace(
+    name: str, content: str | None, said: str, command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    if content is not None:
+        file.write_text(content)
+    done = command("open", "--no-browser", file)
+    assert done.code == 1
+    assert said in done.err

@@ -1,9 +1,9 @@
 """Entry of the dashboard: the server, which answers this machine alone unless told otherwise.
 
 `streamlit run dashboard/app.py` imports this file for the server, which runs `main.py` for each
-page, and serves traces to page Timeline. The address is that of `.streamlit/config.toml` beside
-this file, which Streamlit reads wherever it is started; the flag `--server.address` and the
-environment variable STREAMLIT_SERVER_ADDRESS go before it.
+page, and serves traces to page Timeline. `.streamlit/config.toml` beside this file sets the
+address, wherever Streamlit is started. The flag `--server.address` and the environment variable
+STREAMLIT_SERVER_ADDRESS override it.
 """
 
 import gc

@@ -197,7 +197,7 @@ def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
 
 
 def trace(asked: QueryParams) -> ingest.ShownTrace:
-    """The trace that a browser asks for. Raises ingest.IngestError where there is none."""
+    """The trace for a request. Raises ingest.IngestError if there is none."""
     store = _store(str(path()))
     store.refresh()
     return ingest.trace_of(store, _connection(str(path())).cursor(), asked)

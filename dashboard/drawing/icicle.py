@@ -1,4 +1,4 @@
-"""Flame graphs: a box for each call, below its caller and as wide as what it took."""
+"""Flame graphs: one box per call, below its caller. The width is the call's time or bytes."""
 
 import html
 from collections.abc import Callable

@@ -60,7 +60,7 @@ def draw(
     to their titles on hover. `strips`, by name, from the bottom of each stretch up: start, end,
     colour, percent, when and text (on hover). The stretch `shown` stands out. A drag calls
     `on_zoom` with the ends of a stretch. With a `file`, a button saves the chart as a PNG of that
-    name, with the `legend`: colours by what they mean.
+    name, with the `legend`, which maps labels to colours.
     """
     strips = strips or {}
     frames = [boxes, *strips.values()]

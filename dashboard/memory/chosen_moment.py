@@ -94,7 +94,7 @@ def out_of_memory(device: MemoryDevice) -> list[int]:
 
 
 def buttons(device: MemoryDevice, moment: Moment) -> None:
-    """Ways to moments that matter, of which the one shown cannot be pressed; to the timeline."""
+    """Buttons for notable moments, the shown one disabled, and a link to the timeline."""
     ooms = out_of_memory(device)[:MOST_OOMS]
     choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
     choices["Start"] = (-1, ":material/first_page:")

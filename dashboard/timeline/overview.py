@@ -16,7 +16,7 @@ NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
 def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms: bool) -> None:
-    """The chart, in which the stretch `shown` stands out; if it `zooms`, a drag shows another one.
+    """Draws the chart and highlights the stretch `shown`. If it `zooms`, a drag selects another.
 
     `start_ns` is the Unix time at which the recording begins, `whole` its length, ns.
     """

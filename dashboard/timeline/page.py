@@ -53,7 +53,7 @@ def page(view: View) -> None:
         asked += beside
     elif (since, until) != (0, whole):
         asked += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
-    if not beside and not _is_wanted(view, start_ns + since, start_ns + until):
+    if not beside and not _is_wanted(run, dict(ranks), start_ns + since, start_ns + until):
         return
     perfetto.show(urlencode([*asked, *_event(start_ns)]), HEIGHT)
     st.caption(f"{HINT} As a file: `ingest export {run} --chrome FILE{_options(asked)}`.")
@@ -64,11 +64,11 @@ def _options(asked: list[tuple[str, str]]) -> str:
     return "".join(f" --{key.replace('_', '-')} {value}" for key, value in asked if key != "run")
 
 
-def _is_wanted(view: View, since_ns: int, until_ns: int) -> bool:
+def _is_wanted(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
     """Whether a stretch is small enough for Perfetto, or the user asks for it all the same."""
-    rank = view.device.rank if view.device else None
     inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
-    query = select("count(*) AS events", "events", {"run_id": view.run, "rank": rank, **inside})
+    rank = {key: int(value) for key, value in of_rank.items()}
+    query = select("count(*) AS events", "events", {"run_id": run, **rank, **inside})
     (row,) = data.rows(query).itertuples()
     if row.events <= MOST_EVENTS:
         return True

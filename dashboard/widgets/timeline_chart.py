@@ -74,6 +74,7 @@ def legend(parts: set[str]) -> None:
 
 
 def meanings(parts: set[str]) -> dict[str, str]:
+    """The colour of each part, by the part's label."""
     shown = [*colours.order(parts), *([HOST] if HOST in parts else [])]
     return {_label(part): _colour(part) for part in shown}
 

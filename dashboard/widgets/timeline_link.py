@@ -9,7 +9,7 @@ from dashboard.drawing import formatting
 from dashboard.query import select
 from dashboard.widgets import page_change, run_picker, zoom
 
-LEAST_AROUND_NS = 100_000  # at each side of what is looked at; else as much as that took
+LEAST_AROUND_NS = 100_000  # shown before and after the target; its own length if that is more
 LABEL = "Show in the timeline"
 
 
@@ -30,10 +30,10 @@ def recorded(run: str, rank: int) -> tuple[int, int] | None:
 def show(
     here: Mapping[str, str], rank: int, start_ns: int, dur_ns: int = 0, label: str = LABEL
 ) -> None:
-    """A link to something that began at `start_ns`, Unix time, with what lies around it.
+    """A link to what began at `start_ns`, Unix time, and to its surroundings.
 
-    `here` is the address of the run and its device. What took time is selected there. There is no
-    link where the rank has no trace of that moment.
+    `here` is the address of the run and its device. The page selects what has a duration. There is
+    no link if the trace of the rank does not cover that moment.
     """
     if asked := _address(here, rank, start_ns, dur_ns, start_ns):
         _link(label, list(asked.items()))

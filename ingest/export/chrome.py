@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import duckdb
-import numpy as np
 
 from ingest import sql
 from ingest.errors import MissingError
@@ -189,9 +188,9 @@ def _texts(
             column = batch.column(0)
             if len(column):
                 _, offsets, text = column.buffers()
-                ends = np.frombuffer(offsets, np.int32)
+                ends = memoryview(offsets).cast("i")
                 first, last = ends[column.offset], ends[column.offset + len(column)]
-                yield text[int(first) : int(last)].to_pybytes()
+                yield text[first:last].to_pybytes()
 
 
 def _used(parameters: dict[str, Any], query: str) -> dict[str, Any]:

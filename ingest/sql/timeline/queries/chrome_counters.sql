@@ -2,6 +2,7 @@
 -- occupancy that the profiler estimates for each kernel. They belong to process $pid.
 -- One row: a counter's value from a moment on, as JSON after a comma.
 WITH
+-- By its category, the join holds no more of `events` than the device's.
 activities AS (
     SELECT kernels.*, found.args
     FROM events_between($run, $rank, $since_ns, $until_ns, 0) AS found

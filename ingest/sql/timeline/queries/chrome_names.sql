@@ -34,14 +34,7 @@ changed AS (
 )
 
 SELECT
-    e',\n' || json_merge_patch(event, concat(
-        '{"pid":',
-        chrome_pid(pid, $place),
-        ',"tid":',
-        chrome_id(tid),
-        ',"ts":',
-        chrome_us(greatest(0, time_ns - $origin_ns)),
-        ',"args":' || args,
-        '}'
-    ))::VARCHAR AS text
+    e',\n' || chrome_moved(
+        event, pid, tid, greatest(0, time_ns - $origin_ns), $place, ',"args":' || args
+    ) AS text
 FROM changed;

@@ -43,19 +43,10 @@ kept AS (
 )
 
 SELECT
-    e',\n' || json_merge_patch(event, concat(
-        '{"pid":',
-        chrome_pid(pid, $place),
-        ',"tid":',
-        chrome_id(tid),
-        ',"ts":',
-        chrome_us(time_ns - $origin_ns),
-        ',"id":' || CASE
-            WHEN $place IS NULL THEN NULL
-            WHEN try_cast(id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
-                THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
-            ELSE to_json(concat($place, ' ', id))::VARCHAR
-        END,
-        '}'
-    ))::VARCHAR AS text
+    e',\n' || chrome_moved(event, pid, tid, time_ns - $origin_ns, $place, ',"id":' || CASE
+        WHEN $place IS NULL THEN NULL
+        WHEN try_cast(id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
+            THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
+        ELSE to_json(concat($place, ' ', id))::VARCHAR
+    END) AS text
 FROM kept;

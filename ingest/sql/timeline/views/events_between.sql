@@ -1,4 +1,4 @@
--- The events that run at least partly between two times, with what arrows need:
+-- Events that overlap a stretch of time, with both ends of the arrows from launches to kernels:
 -- `events_between(run, of_rank, since_ns, until_ns, shortest_ns)`, in Unix time. It adds the launch
 -- of each device activity in the stretch, the operators around that launch, and each activity
 -- launched in the stretch, even if they lie outside it or are shorter than `shortest_ns`.

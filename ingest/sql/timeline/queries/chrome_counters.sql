@@ -116,4 +116,4 @@ SELECT
     ) AS text
 FROM counters
 WHERE value IS NOT NULL
-ORDER BY time_ns, value = '0.0' DESC;
+ORDER BY time_ns, value = '0.0' DESC, name, counted, value;

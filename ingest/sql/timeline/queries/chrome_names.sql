@@ -37,4 +37,5 @@ SELECT
     e',\n' || chrome_moved(
         event, pid, tid, greatest(0, time_ns - $origin_ns), $place, ',"args":' || args
     ) AS text
-FROM changed;
+FROM changed
+ORDER BY event_id;

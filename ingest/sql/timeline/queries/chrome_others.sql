@@ -49,4 +49,5 @@ SELECT
             THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
         ELSE to_json(concat($place, ' ', id))::VARCHAR
     END) AS text
-FROM kept;
+FROM kept
+ORDER BY event_id;

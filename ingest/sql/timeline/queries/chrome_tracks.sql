@@ -75,4 +75,4 @@ SELECT
         '}'
     ) AS text
 FROM marks
-ORDER BY time_ns, place;
+ORDER BY time_ns, place, tid;

@@ -22,6 +22,11 @@ TOPICS = (
     Topic("steps", "Time of the steps", "The steps of each run, how long they took and what for."),
     Topic("ranking", "Rankings", "Device time by operator and by kernel."),
     Topic("device", "Devices", "What ran on each device, when it idled, and why."),
+    Topic(
+        "streams",
+        "Streams",
+        "What ran on each stream, what waited in its queue, and what overlapped.",
+    ),
     Topic("host", "Host", "Operators on the host, and what they took there."),
     Topic(
         "calls",

@@ -1,17 +1,19 @@
 -- Device activities with the name that each level of the rankings puts them under.
 -- One row: a device activity at one level.
 --
--- run_id    the run
--- level     op (outermost operator around the launch), leaf (innermost) or kernel
--- name      operator or kernel, as in `ranking`
--- rank      rank of the process
--- device    number of the device
--- event_id  the activity (`kernels.event_id`)
--- owner_id  the operator that `name` names (`ops.event_id`); null where that is a kernel
--- kernel    name of the kernel, copy or set
--- class     compute, communication or copy
--- dur_ns    its length, ns
--- step      step in which it was launched (`steps.step`)
+-- run_id     the run
+-- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- name       operator or kernel, as in `ranking`
+-- rank       rank of the process
+-- device     number of the device
+-- event_id   the activity (`kernels.event_id`)
+-- owner_id   the operator that `name` names (`ops.event_id`); null where that is a kernel
+-- kernel     name of the kernel, copy or set
+-- class      compute, communication or copy
+-- launch_ns  Unix time at which the launching call began, ns; null when unknown
+-- start_ns   Unix time at which it began, ns
+-- dur_ns     its length, ns
+-- step       step in which it was launched (`steps.step`)
 SELECT
     kernels.run_id,
     levels.level,
@@ -29,6 +31,8 @@ SELECT
         AS owner_id,
     kernels.name AS kernel,
     kernels.class,
+    kernels.launch_ns,
+    kernels.start_ns,
     kernels.dur_ns,
     kernels.step
 FROM kernels

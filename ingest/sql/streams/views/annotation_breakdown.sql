@@ -1,0 +1,80 @@
+-- What ran on a device under each annotation, such as a `record_function` block:
+-- `annotation_breakdown(by_step)`. A kernel counts in the innermost annotation of its stream.
+-- One row: an annotation by name on a stream, in the whole recording or in a step.
+--
+-- run_id      the run
+-- rank        rank of the process
+-- device      number of the device
+-- stream      stream on the device
+-- step        step of the annotation (`steps.step`); always null without `by_step`
+-- name        name of the annotation
+-- calls       number of annotations
+-- span_ns     sum of their lengths on the stream, ns
+-- leaf_calls  of those, annotations without another within
+-- leaf_ns     sum of the lengths of these, ns
+-- activities  kernels, copies and sets of which it is the innermost annotation
+-- device_ns   sum of the durations of these, ns
+CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE
+    WITH
+    annotations AS (
+        SELECT
+            run_id,
+            rank,
+            try_cast(pid AS BIGINT) AS device,
+            try_cast(tid AS BIGINT) AS stream,
+            event_id,
+            name,
+            if(by_step, step, NULL) AS of_step,
+            start_ns,
+            dur_ns,
+            start_ns + dur_ns AS end_ns,
+            coalesce(
+                lead(start_ns) OVER (
+                    PARTITION BY run_id, rank, pid, tid ORDER BY start_ns, dur_ns DESC, event_id
+                ) >= start_ns + dur_ns,
+                TRUE
+            ) AS is_leaf
+        FROM events
+        WHERE category = 'gpu_user_annotation'
+    ),
+
+    owned AS (
+        SELECT
+            kernel.run_id,
+            max((around.start_ns, -around.dur_ns, around.event_id))[3] AS event_id,
+            any_value(kernel.dur_ns) AS dur_ns
+        FROM kernels AS kernel
+        INNER JOIN annotations AS around
+            ON
+                kernel.run_id = around.run_id
+                AND kernel.rank = around.rank
+                AND kernel.device = around.device
+                AND kernel.stream = around.stream
+                AND kernel.start_ns >= around.start_ns
+                AND kernel.start_ns < around.end_ns
+        GROUP BY kernel.run_id, kernel.event_id
+    ),
+
+    sums AS (
+        SELECT run_id, event_id, count(*) AS activities, sum(dur_ns) AS device_ns
+        FROM owned
+        GROUP BY run_id, event_id
+    )
+
+    SELECT
+        annotation.run_id,
+        annotation.rank,
+        annotation.device,
+        annotation.stream,
+        annotation.of_step AS step,
+        annotation.name,
+        count(*) AS calls,
+        sum(annotation.dur_ns)::BIGINT AS span_ns,
+        count(*) FILTER (WHERE annotation.is_leaf) AS leaf_calls,
+        coalesce(sum(annotation.dur_ns) FILTER (WHERE annotation.is_leaf), 0)::BIGINT AS leaf_ns,
+        coalesce(sum(sums.activities), 0)::BIGINT AS activities,
+        coalesce(sum(sums.device_ns), 0)::BIGINT AS device_ns
+    FROM annotations AS annotation
+    LEFT JOIN sums
+        ON annotation.run_id = sums.run_id AND annotation.event_id = sums.event_id
+    GROUP BY ALL;

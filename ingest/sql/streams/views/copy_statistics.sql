@@ -1,0 +1,34 @@
+-- How much each kind of copy moved, and how fast: `copy_statistics(by_step)`.
+-- One row: a kind of copy on a device, in the whole recording or in a step.
+--
+-- run_id           the run
+-- rank             rank of the process
+-- device           number of the device
+-- step             step that launched them (`steps.step`); always null without `by_step`
+-- copy             kind of copy, such as `Memcpy HtoD`; or `Memset`
+-- copies           number of copies
+-- unsized          of those, copies whose size was not recorded
+-- bytes            what the others moved, bytes; null when all are unsized
+-- device_ns        sum of the durations of all, ns
+-- gb_per_s         what a copy moved on average while it ran, in 10⁹ bytes per second
+-- min_gb_per_s     the slowest copy's
+-- median_gb_per_s  the median of the copies
+-- max_gb_per_s     the fastest copy's
+CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
+    SELECT
+        run_id,
+        rank,
+        device,
+        if(by_step, step, NULL) AS step,
+        trim(split_part(name, '(', 1)) AS copy,
+        count(*) AS copies,
+        count(*) FILTER (WHERE bytes IS NULL) AS unsized,
+        sum(bytes)::BIGINT AS bytes,
+        sum(dur_ns)::BIGINT AS device_ns,
+        sum(bytes) / nullif(sum(dur_ns) FILTER (WHERE bytes IS NOT NULL), 0) AS gb_per_s,
+        min(bytes / nullif(dur_ns, 0)) AS min_gb_per_s,
+        median(bytes / nullif(dur_ns, 0)) AS median_gb_per_s,
+        max(bytes / nullif(dur_ns, 0)) AS max_gb_per_s
+    FROM kernels
+    WHERE class = 'copy'
+    GROUP BY ALL;

@@ -1,0 +1,119 @@
+-- The hardware counters that CUPTI measured for each kernel, with the operators that launched it.
+-- One row: a counter of a kernel.
+--
+-- Such a recording holds no kernels of its own: the n-th measurement of a rank is of the n-th
+-- kernel launched. Where the numbers of both differ, the launches are unknown.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- event_id   the measurement (`events.event_id`)
+-- kernel     name of the kernel
+-- ordinal    place of the measurement in its rank, from 1
+-- counter    name of the counter, as CUPTI has it
+-- value      what it counted
+-- launch_id  the launching call (`events.event_id`); null when unknown
+-- launch_ns  Unix time at which that began, ns
+-- op_id      the innermost cpu_op around it (`ops.event_id`)
+-- op         its name
+-- op_stack   names of all operators and annotations around it, the outermost first
+-- step       step of the launch (`steps.step`)
+WITH RECURSIVE
+measured AS (
+    SELECT
+        run_id,
+        rank,
+        event_id,
+        name AS kernel,
+        args,
+        row_number() OVER in_rank AS ordinal,
+        count(*) OVER (PARTITION BY run_id, rank) AS measured
+    FROM events
+    WHERE category = 'cuda_profiler_range'
+    WINDOW in_rank AS (PARTITION BY run_id, rank ORDER BY start_ns, event_id)
+),
+
+launches AS (
+    SELECT
+        run_id,
+        rank,
+        event_id AS launch_id,
+        start_ns AS launch_ns,
+        parent_id,
+        step,
+        row_number() OVER in_rank AS ordinal,
+        count(*) OVER (PARTITION BY run_id, rank) AS launched
+    FROM events
+    WHERE
+        category IN ('cuda_runtime', 'cuda_driver')
+        AND regexp_matches(name, '(?i)Launch.*Kernel')
+    WINDOW in_rank AS (PARTITION BY run_id, rank ORDER BY start_ns, event_id)
+),
+
+matched AS (
+    SELECT measured.* EXCLUDE (measured), launches.* EXCLUDE (run_id, rank, ordinal, launched)
+    FROM measured
+    LEFT JOIN launches
+        ON
+            measured.run_id = launches.run_id
+            AND measured.rank = launches.rank
+            AND measured.ordinal = launches.ordinal
+            AND measured.measured = launches.launched
+),
+
+around AS (
+    SELECT
+        matched.run_id,
+        matched.event_id,
+        op.event_id AS op_id,
+        op.parent_op_id,
+        op.category,
+        op.name,
+        0 AS height
+    FROM matched
+    INNER JOIN ops AS op ON matched.run_id = op.run_id AND matched.parent_id = op.event_id
+    UNION ALL
+    SELECT
+        around.run_id,
+        around.event_id,
+        op.event_id AS op_id,
+        op.parent_op_id,
+        op.category,
+        op.name,
+        around.height + 1 AS height
+    FROM around
+    INNER JOIN ops AS op ON around.run_id = op.run_id AND around.parent_op_id = op.event_id
+),
+
+stacks AS (
+    SELECT
+        run_id,
+        event_id,
+        arg_min(op_id, height) FILTER (WHERE category = 'cpu_op') AS op_id,
+        arg_min(name, height) FILTER (WHERE category = 'cpu_op') AS op,
+        list(name ORDER BY height DESC) AS op_stack
+    FROM around
+    GROUP BY run_id, event_id
+),
+
+counters AS (
+    SELECT *, unnest(json_keys(args)) AS counter
+    FROM matched
+)
+
+SELECT
+    counters.run_id,
+    counters.rank,
+    counters.event_id,
+    counters.kernel,
+    counters.ordinal,
+    counters.counter,
+    try_cast(counters.args ->> counters.counter AS DOUBLE) AS value,
+    counters.launch_id,
+    counters.launch_ns,
+    stacks.op_id,
+    stacks.op,
+    stacks.op_stack,
+    counters.step
+FROM counters
+LEFT JOIN stacks ON counters.run_id = stacks.run_id AND counters.event_id = stacks.event_id
+WHERE try_cast(counters.args ->> counters.counter AS DOUBLE) IS NOT NULL;

@@ -1,0 +1,64 @@
+-- How long each kernel took: `kernel_statistics(top, by_step)`. With `top`, the kernels of a class
+-- after the first so many are one row.
+-- One row: a kernel, copy or set by name, on a device, in the whole recording or in a step.
+--
+-- run_id     the run
+-- rank       rank of the process
+-- device     number of the device
+-- step       step that launched them (`steps.step`); always null without `by_step`
+-- class      compute, communication or copy
+-- name       kernel name as recorded, or the copy's description; null for all after the first `top`
+-- names      number of names in the row
+-- calls      number of activities
+-- total_ns   sum of their durations, ns
+-- percent    of the durations of all activities of the device, 0 to 100
+-- min_ns     the shortest, ns
+-- median_ns  the median, ns
+-- mean_ns    the mean, ns
+-- max_ns     the longest, ns
+-- stddev_ns  standard deviation of the durations, ns; null of one activity
+CREATE MACRO kernel_statistics(top := NULL, by_step := FALSE) AS TABLE
+    WITH
+    activities AS (
+        SELECT *, if(by_step, step, NULL) AS of_step FROM kernels
+    ),
+
+    summed AS (
+        SELECT
+            *,
+            sum(dur_ns) OVER (PARTITION BY run_id, rank, device, of_step, class, name) AS name_ns
+        FROM activities
+    ),
+
+    placed AS (
+        SELECT
+            *,
+            dense_rank() OVER (
+                PARTITION BY run_id, rank, device, of_step, class ORDER BY name_ns DESC, name
+            ) AS place
+        FROM summed
+    ),
+
+    named AS (
+        SELECT *, CASE WHEN top IS NULL OR place <= top THEN name END AS shown FROM placed
+    )
+
+    SELECT
+        run_id,
+        rank,
+        device,
+        of_step AS step,
+        class,
+        shown AS name,
+        count(DISTINCT name) AS names,
+        count(*) AS calls,
+        sum(dur_ns)::BIGINT AS total_ns,
+        100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER on_device, 0) AS percent,
+        min(dur_ns) AS min_ns,
+        median(dur_ns) AS median_ns,
+        avg(dur_ns) AS mean_ns,
+        max(dur_ns) AS max_ns,
+        stddev_samp(dur_ns) AS stddev_ns
+    FROM named
+    GROUP BY run_id, rank, device, of_step, class, shown
+    WINDOW on_device AS (PARTITION BY run_id, rank, device, of_step);

@@ -1,0 +1,62 @@
+-- The calls that launched work on a device, and how long the work then waited. A graph launch is
+-- one call, however many kernels it launches.
+-- One row: a call of any API that launched device activities: CUDA, HIP or MTIA.
+--
+-- run_id           the run
+-- rank             rank of the process
+-- device           number of the device
+-- launch_id        the call (`events.event_id`)
+-- api              name of the call
+-- start_ns         Unix time at which it began, ns
+-- dur_ns           time that the host spent in it, ns
+-- is_graph_launch  whether it launches a recorded graph
+-- activities       number of kernels, copies and sets that it launched
+-- device_ns        sum of their durations, ns
+-- delay_ns         from the end of the call to the start of its first activity, ns; 0 when that
+--                  began before
+-- kernel_id        the first activity (`kernels.event_id`)
+-- kernel           its name
+-- op_id            the innermost cpu_op around the call (`ops.event_id`)
+-- op               its name
+-- step             step that launched them (`steps.step`)
+WITH launched AS (
+    SELECT
+        run_id,
+        rank,
+        device,
+        launch_id,
+        any_value(launch_ns) AS start_ns,
+        any_value(launch_dur_ns) AS dur_ns,
+        any_value(is_graph_launch) AS is_graph_launch,
+        count(*) AS activities,
+        sum(dur_ns)::BIGINT AS device_ns,
+        min((start_ns, event_id, name)) AS first,
+        any_value(op_id) AS op_id,
+        any_value(op) AS op,
+        any_value(step) AS step
+    FROM kernels
+    WHERE launch_id IS NOT NULL
+    GROUP BY run_id, rank, device, launch_id
+)
+
+SELECT
+    launched.run_id,
+    launched.rank,
+    launched.device,
+    launched.launch_id,
+    call.name AS api,
+    launched.start_ns,
+    launched.dur_ns,
+    launched.is_graph_launch,
+    launched.activities,
+    launched.device_ns,
+    greatest(0, launched.first[1] - launched.start_ns - launched.dur_ns) AS delay_ns,
+    launched.first[2] AS kernel_id,
+    launched.first[3] AS kernel,
+    launched.op_id,
+    launched.op,
+    launched.step
+FROM launched
+INNER JOIN events AS call
+    ON launched.run_id = call.run_id AND launched.launch_id = call.event_id
+WHERE call.category IN ('cuda_runtime', 'cuda_driver');

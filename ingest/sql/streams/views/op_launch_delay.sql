@@ -1,0 +1,53 @@
+-- How long each operator took to launch its work, and how long that waited to begin.
+-- One row: an operator that launched work itself, as the innermost cpu_op around the launch.
+--
+-- run_id               the run
+-- rank                 rank of the process
+-- device               number of the device
+-- op_id                the operator (`ops.event_id`)
+-- name                 its name
+-- step                 step that launched (`steps.step`)
+-- start_ns             Unix time at which the operator began, ns
+-- dur_ns               its length on the host, ns
+-- launches             calls that launched
+-- activities           kernels, copies and sets that these launched
+-- device_ns            sum of the durations of these, ns
+-- op_to_launch_ns      from the operator's start to its first launch, ns
+-- launch_to_kernel_ns  from that launch's start to the start of what it launched, ns
+-- op_to_kernel_ns      from the operator's start to that, ns
+-- kernel_id            the first activity of its first launch (`kernels.event_id`)
+-- kernel               its name
+WITH firsts AS (
+    SELECT
+        run_id,
+        rank,
+        device,
+        op_id,
+        count(DISTINCT launch_id) AS launches,
+        count(*) AS activities,
+        sum(dur_ns)::BIGINT AS device_ns,
+        min((launch_ns, start_ns, event_id, name)) AS first
+    FROM kernels
+    WHERE op_id IS NOT NULL AND launch_id IS NOT NULL
+    GROUP BY run_id, rank, device, op_id
+)
+
+SELECT
+    firsts.run_id,
+    firsts.rank,
+    firsts.device,
+    firsts.op_id,
+    op.name,
+    op.step,
+    op.start_ns,
+    op.dur_ns,
+    firsts.launches,
+    firsts.activities,
+    firsts.device_ns,
+    firsts.first[1] - op.start_ns AS op_to_launch_ns,
+    firsts.first[2] - firsts.first[1] AS launch_to_kernel_ns,
+    firsts.first[2] - op.start_ns AS op_to_kernel_ns,
+    firsts.first[3] AS kernel_id,
+    firsts.first[4] AS kernel
+FROM firsts
+INNER JOIN ops AS op ON firsts.run_id = op.run_id AND firsts.op_id = op.event_id;

@@ -1,0 +1,37 @@
+-- Idle time of each stream, also while other streams of the device were busy.
+-- One row: a gap between two activities of a stream.
+--
+-- run_id            the run
+-- rank              rank of the process
+-- device            number of the device
+-- stream            stream on the device
+-- start_ns          Unix time at which the stream fell idle, ns
+-- dur_ns            length of the gap, ns
+-- launch_delay_ns   from the gap's start to the launch of the activity that ended it, ns: negative
+--                   when it was launched in time; null when unknown
+-- before_kernel_id  the activity whose end began the gap (`kernels.event_id`)
+-- after_kernel_id   the activity that ended it (`kernels.event_id`)
+-- step              step of that activity (`steps.step`)
+WITH reached AS (
+    SELECT
+        *,
+        max((start_ns + dur_ns, event_id)) OVER (
+            PARTITION BY run_id, source_id, device, stream ORDER BY start_ns, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS before
+    FROM kernels
+)
+
+SELECT
+    run_id,
+    rank,
+    device,
+    stream,
+    before[1] AS start_ns,
+    start_ns - before[1] AS dur_ns,
+    launch_ns - before[1] AS launch_delay_ns,
+    before[2] AS before_kernel_id,
+    event_id AS after_kernel_id,
+    step
+FROM reached
+WHERE reached.start_ns > before[1];

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import duckdb
 
 from ingest import sql
+from ingest.pipeline.critical_path import find_paths
 from ingest.pipeline.nesting import nest
 from ingest.pipeline.replay import replay
 from ingest.pipeline.statements import Statements
@@ -16,7 +17,7 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 
 # Steps in Python, by the name that `Filled by:` in a SQL file's header gives them. Each gets the
 # relations that it reads and the tables that it fills.
-STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay}
+STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
 FEW = 10_000  # staged rows: to look for the best order of joins takes longer than any order
 
 

@@ -27,6 +27,11 @@ TOPICS = (
         "Streams",
         "What ran on each stream, what waited in its queue, and what overlapped.",
     ),
+    Topic(
+        "critical_path",
+        "Critical path",
+        "What each step waited for, from its start to its end, and what would make it shorter.",
+    ),
     Topic("host", "Host", "Operators on the host, and what they took there."),
     Topic(
         "calls",

@@ -1,0 +1,180 @@
+"""From the relations of the steps' spans and activities to their critical paths."""
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ingest.arrow import arrow_of, numpy_of
+from ingest.pipeline.critical_path.graph import NOBODY, Edges, Graph, Integers, Kind, in_order
+from ingest.pipeline.critical_path.longest import lengths_without, longest_path
+from ingest.pipeline.critical_path.nodes import Columns, Nodes
+from ingest.pipeline.critical_path.streams import add_streams
+from ingest.pipeline.critical_path.threads import Host, add_threads, read_threads
+from ingest.pipeline.critical_path.waits import add_waits
+
+ORDERS = ("lane, start_ns, end_ns DESC, event_id", "lane, start_ns, event_id", "call_id")
+KINDS = [kind.name.lower() for kind in Kind]
+LEVELS = ("kind", "call", "op", "kernel", "module")
+LONGEST = 8  # names of a level for which it is asked what the step would gain
+NO_LABEL = 0
+BATCH_ROWS = 1 << 15
+
+
+def find_paths(
+    connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
+) -> None:
+    """Fills `path_edges` and `path_gains` from the relations of steps, spans, activities and syncs.
+
+    Works on one step at a time; its memory is linear in that step's events.
+    """
+    steps, *relations = reads
+    parts = [
+        _Rows(connection, relation, order)
+        for relation, order in zip(relations, ORDERS, strict=True)
+    ]
+    edges_table, gains_table = sorted(fills)  # path_edges, path_gains
+    query = f"SELECT path, start_ns, end_ns, is_median, main_lane FROM {steps} ORDER BY path"
+    for path, start_ns, end_ns, is_median, main_lane in connection.sql(query).fetchall():
+        nodes = Nodes(start_ns, end_ns, *(rows.of(path) for rows in parts))
+        host = read_threads(nodes, main_lane)
+        graph = build_graph(nodes, host)
+        edges = longest_path(graph)
+        connection.register("found", _rows(path, nodes, host, graph, edges))
+        connection.execute(
+            f"INSERT INTO {edges_table} SELECT * REPLACE ($1[kind + 1] AS kind) FROM found", [KINDS]
+        )
+        connection.unregister("found")
+        if is_median:
+            labels = _labels(nodes, host, graph)
+            connection.executemany(
+                f"INSERT INTO {gains_table} VALUES ($1, $2, $3, $4, $5)",
+                [(path, *gain) for gain in _gains(graph, edges, labels)],
+            )
+
+
+def build_graph(nodes: Nodes, host: Host | None) -> Graph:
+    """The graph of a step."""
+    edges = Edges()
+    add_streams(nodes, edges)
+    waited = add_waits(nodes, edges)
+    last = np.flatnonzero(nodes.times[: nodes.start] == nodes.end_ns)
+    edges.add(last[last % 2 == 1], nodes.end, 0, NOBODY, Kind.HOST)
+    if host:
+        add_threads(nodes, host, waited, edges)
+        rest = 0 if len(last) else nodes.end_ns - nodes.times[host.main.nodes[-1]]
+        edges.add(host.main.nodes[-1], nodes.end, rest, NOBODY, Kind.HOST)
+    lanes, places = _places(nodes, host)
+    return in_order(nodes.times, lanes, places, edges)
+
+
+def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
+    """In which order nodes of the same time come: devices, threads, the main thread; see there."""
+    lanes, places = np.zeros(len(nodes.times), np.int64), np.arange(len(nodes.times))
+    threads = [*(thread.nodes for thread in host.others), host.main.nodes] if host else []
+    streams = [
+        np.column_stack([2 * owners, 2 * owners + 1]).reshape(-1)
+        for owners in (
+            nodes.activity_owners[of_lane] for of_lane in nodes.lanes_of(nodes.activities).values()
+        )
+    ]
+    for lane, in_lane in enumerate([*streams, *threads], 1):
+        lanes[in_lane] = lane
+        places[in_lane] = np.arange(len(in_lane))
+    lanes[nodes.end] = len(streams) + len(threads) + 1
+    return lanes, places
+
+
+def _labels(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
+    """For each level the label of every edge, 0 for none; kinds are numbered from 1 here."""
+    none = np.zeros(len(nodes.activity_owners), np.uint64)
+    ops = host.ops if host else np.zeros(0, np.int64)
+    of_span = {
+        name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops])
+        for name in ("op_label", "module_label")
+    }
+    of_owners = [
+        np.concatenate([nodes.spans["call_label"], none]),
+        np.concatenate([of_span["op_label"], nodes.activities["op_label"]]),
+        np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
+        np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),
+    ]
+    is_owned = graph.owners != NOBODY
+    return [
+        (graph.kinds + 1).astype(np.uint64),
+        *(
+            np.where(is_owned, labels[graph.owners], NO_LABEL).astype(np.uint64)
+            for labels in of_owners
+        ),
+    ]
+
+
+def _gains(
+    graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
+) -> list[tuple[str, str | None, int, int]]:
+    """Rows of `path_gains` for the labels that take most time on the path: what each would gain."""
+    asked: list[tuple[int, int]] = []
+    for level, of_edges in enumerate(labels):
+        found, inverse = np.unique(of_edges[edges], return_inverse=True)
+        on_path = np.bincount(inverse, graph.weights[edges], len(found))
+        on_path[found == NO_LABEL] = 0
+        longest = np.argsort(-on_path, kind="stable")[: LONGEST if level else len(Kind)]
+        asked += [(level, int(found[at])) for at in longest if on_path[at] > 0]
+    whole = int(graph.times[-1] - graph.times[0])
+    lengths = lengths_without(graph, [labels[level] == label for level, label in asked])
+    return [
+        (LEVELS[level], None, label, whole - length)
+        if level
+        else (LEVELS[level], KINDS[label - 1], NO_LABEL, whole - length)
+        for (level, label), length in zip(asked, lengths.tolist(), strict=True)
+    ]
+
+
+def _rows(path: int, nodes: Nodes, host: Host | None, graph: Graph, edges: Integers) -> pa.Table:
+    """The path's edges that take time, as rows of `path_edges`; the kind as a number."""
+    edges = edges[graph.weights[edges] > 0]
+    owners = graph.owners[edges]
+    events = np.concatenate([nodes.spans["event_id"], nodes.activities["event_id"], [0]])
+    of_owners = np.full(len(events), NOBODY)  # the last stands for nobody
+    if host:
+        of_owners[: len(host.ops)] = host.ops
+    ops = of_owners[owners]
+    columns = {
+        "path": arrow_of(np.full(len(edges), path)),
+        "ordinal": arrow_of(np.arange(len(edges))),
+        "kind": arrow_of(graph.kinds[edges]),
+        "event_id": arrow_of(events[owners], owners == NOBODY),
+        "op_id": arrow_of(events[ops], ops == NOBODY),
+        "start_ns": arrow_of(graph.times[graph.sources[edges]]),
+        "dur_ns": arrow_of(graph.weights[edges]),
+    }
+    return pa.Table.from_arrays(list(columns.values()), list(columns))
+
+
+class _Rows:
+    """The rows of a relation path by path, which come in order: one path at a time is in memory."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> None:
+        # A cursor: another statement on the connection would end the reading.
+        query = f"SELECT * FROM {relation} ORDER BY path, {order}"
+        self._batches = connection.cursor().sql(query).to_arrow_reader(BATCH_ROWS)
+        self._read: list[Columns] = []
+
+    def of(self, path: int) -> Columns:
+        """The columns of a path; a later one than the last time."""
+        while not self._read or self._read[-1]["path"][-1] <= path:
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            if len(batch):
+                names = batch.schema.names
+                self._read.append({name: numpy_of(batch.column(name)) for name in names})
+        if not self._read:
+            return {name: np.zeros(0, np.int64) for name in self._batches.schema.names}
+        columns = {
+            name: np.concatenate([part[name] for part in self._read]) for name in self._read[0]
+        }
+        first, end = np.searchsorted(columns["path"], [path, path + 1])
+        rest = {name: values[end:] for name, values in columns.items()}
+        self._read = [rest] if len(rest["path"]) else []
+        return {name: values[first:end] for name, values in columns.items()}

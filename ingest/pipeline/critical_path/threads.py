@@ -1,0 +1,150 @@
+"""Edges of the host: each thread goes on from one start or end of a span to the next."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.pipeline.critical_path.graph import NOBODY, Edges, Integers, Kind
+from ingest.pipeline.critical_path.nodes import Nodes
+
+
+class Thread(NamedTuple):
+    """A thread's nodes in order, and the innermost span around the time before each."""
+
+    nodes: Integers
+    owners: Integers
+    is_autograd: bool
+
+
+class Host(NamedTuple):
+    """The threads, and for each span the innermost operator around it, itself included."""
+
+    main: Thread
+    others: list[Thread]
+    ops: Integers
+
+
+def read_threads(nodes: Nodes, main_lane: int | None) -> Host | None:
+    """The threads of a step; None where nothing was recorded of the host.
+
+    The main one is `main_lane`; without it, the one that launches most, threads of autograd last.
+    """
+    ops = np.full(nodes.span_count, NOBODY)
+    threads = {
+        lane: _thread(nodes, places, ops) for lane, places in nodes.lanes_of(nodes.spans).items()
+    }
+    if not threads:
+        return None
+    if main_lane not in threads:
+        launching = np.isin(nodes.spans["event_id"], nodes.activities["launch_id"])
+        launches = {
+            lane: int(launching[thread.nodes[thread.nodes % 2 == 0] // 2].sum())
+            for lane, thread in threads.items()
+        }
+        main_lane = max(
+            threads,
+            key=lambda lane: (
+                not threads[lane].is_autograd,
+                launches[lane],
+                len(threads[lane].nodes),
+                -nodes.times[threads[lane].nodes[0]],
+            ),
+        )
+    main = threads.pop(main_lane)
+    return Host(main, list(threads.values()), ops)
+
+
+def add_threads(nodes: Nodes, host: Host, waited: npt.NDArray[np.bool_], edges: Edges) -> None:
+    """Adds the edges of all threads. Time in the spans that `waited` weighs nothing."""
+    main_times = nodes.times[host.main.nodes]
+    returns = _returns(nodes, host)
+    weights, kinds = _own_time(nodes, host.main, waited)
+    weights[returns >= 0] = 0
+    edges.add(nodes.start, host.main.nodes[0], main_times[0] - nodes.start_ns, NOBODY, Kind.HOST)
+    edges.add(host.main.nodes[:-1], host.main.nodes[1:], weights, host.main.owners[1:], kinds)
+    back, later = returns[returns >= 0], host.main.nodes[1:][returns >= 0]
+    edges.add(back, later, nodes.times[later] - nodes.times[back], NOBODY, Kind.HOST)
+    for thread in host.others:
+        weights, kinds = _own_time(nodes, thread, waited)
+        times = nodes.times[thread.nodes]
+        last = np.searchsorted(main_times, times, "left") - 1  # of the main thread, before each
+        callers = np.where(last >= 0, host.main.nodes[last], nodes.start)
+        # A thread without work waits for more, unless the main thread does nothing either.
+        before = np.append(nodes.start_ns - 1, times[:-1])
+        begins = (thread.owners == NOBODY) & (nodes.times[callers] > before)
+        begins &= nodes.times[callers] < times
+        weights[begins[1:]] = 0
+        edges.add(
+            callers[begins],
+            thread.nodes[begins],
+            (times - nodes.times[callers])[begins],
+            NOBODY,
+            Kind.THREAD,
+        )
+        edges.add(thread.nodes[:-1], thread.nodes[1:], weights, thread.owners[1:], kinds)
+
+
+def _own_time(
+    nodes: Nodes, thread: Thread, waited: npt.NDArray[np.bool_]
+) -> tuple[Integers, Integers]:
+    """What the time between a thread's nodes weighs, ns, and its kind."""
+    owners = thread.owners[1:]
+    is_owned = owners != NOBODY
+    has_edge = is_owned & waited[owners]
+    is_wait = is_owned & (nodes.spans["wait"][owners] > 0) & ~has_edge
+    weights = np.where(has_edge, 0, np.diff(nodes.times[thread.nodes]))
+    return weights, np.where(is_wait, Kind.UNEXPLAINED, Kind.HOST)
+
+
+def _returns(nodes: Nodes, host: Host) -> Integers:
+    """For each node of the main thread but the first, the node of autograd's that it waited for.
+
+    The main thread waits for the backward pass while it is in no operator.
+    """
+    found = np.full(len(host.main.nodes) - 1, -1)
+    backward = [thread.nodes for thread in host.others if thread.is_autograd]
+    if not backward:
+        return found
+    ended = np.concatenate(backward)
+    ended = ended[np.argsort(nodes.times[ended], kind="stable")]
+    times, main_times = nodes.times[ended], nodes.times[host.main.nodes]
+    owners = host.main.owners[1:]
+    is_free = (owners == NOBODY) | (nodes.spans["is_annotation"][owners] == 1)
+    last = np.searchsorted(times, main_times[1:], "right") - 1
+    is_return = is_free & (last >= 0) & (times[last] > main_times[:-1])
+    return np.where(is_return, ended[last], found)
+
+
+def _thread(nodes: Nodes, places: Integers, ops: Integers) -> Thread:
+    """Goes through the spans of a thread, which come by their start, the longer ones first.
+
+    Fills `ops`. Where spans cross, the one that began last is the innermost.
+    """
+    spans = nodes.spans
+    starts, ends = spans["start_ns"][places], spans["end_ns"][places]
+    order = np.arange(len(places))
+    is_empty = starts == ends
+    # At one time, spans end before others start, the inner ones first; those without length are
+    # over at once.
+    columns = (
+        np.concatenate([2 * order, np.where(is_empty, 2 * order + 1, -order)]),
+        np.concatenate([np.ones_like(order), is_empty]),
+        np.concatenate([starts, ends]),
+    )
+    both = np.concatenate([2 * places, 2 * places + 1])[np.lexsort(columns)]
+    is_op = spans["is_op"].tolist()
+    owners: list[int] = []
+    opened: list[int] = []
+    closed: set[int] = set()
+    for node in both.tolist():
+        owners.append(opened[-1] if opened else NOBODY)
+        span = node >> 1
+        if node & 1:
+            closed.add(span)
+            while opened and opened[-1] in closed:
+                closed.discard(opened.pop())
+        else:
+            ops[span] = span if is_op[span] else ops[opened[-1]] if opened else NOBODY
+            opened.append(span)
+    return Thread(both, np.array(owners, np.int64), bool(spans["is_autograd"][places].any()))

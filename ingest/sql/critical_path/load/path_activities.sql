@@ -1,0 +1,27 @@
+-- What devices did in the steps' time.
+-- One row: a kernel, copy or set, cut at the ends of the step's time.
+-- Materialised: a step in Python reads it.
+--
+-- `launch_id` is the call that launched it; where that is unknown, the operator that did.
+-- `launch_ns` is -1 where neither is known. `class` is the place in communication, compute, copy.
+-- `kernel_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0
+-- for none.
+SELECT
+    path_steps.path,
+    hash(kernels.device, kernels.stream) AS lane,
+    kernels.event_id,
+    greatest(kernels.start_ns, path_steps.start_ns) AS start_ns,
+    least(kernels.start_ns + kernels.dur_ns, path_steps.end_ns) AS end_ns,
+    coalesce(kernels.launch_id, kernels.op_id, -1) AS launch_id,
+    coalesce(kernels.launch_ns, -1) AS launch_ns,
+    CASE kernels.class WHEN 'communication' THEN 0 WHEN 'compute' THEN 1 ELSE 2 END AS class,
+    hash(kernels.name) AS kernel_label,
+    if(kernels.op IS NULL, 0, hash(kernels.op)) AS op_label,
+    if(ops.module IS NULL, 0, hash(ops.module)) AS module_label
+FROM kernels
+INNER JOIN path_steps
+    ON
+        kernels.source_id = path_steps.source_id
+        AND kernels.start_ns < path_steps.end_ns
+        AND kernels.start_ns + kernels.dur_ns > path_steps.start_ns
+LEFT JOIN ops ON kernels.op_id = ops.event_id;

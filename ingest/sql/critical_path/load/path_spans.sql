@@ -1,0 +1,36 @@
+-- What the host did in the steps: operators, annotations and calls of the runtime. Python frames are
+-- no part of a path: their own time counts as the host's.
+-- One row: a span of a step, cut at the step's ends.
+-- Materialised: a step in Python reads it.
+--
+-- `call_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0 for
+-- none. `wait` is 1 for a call that waits for the device, and 2 for a wait whose end no event
+-- tells: that for the workers of a data loader.
+SELECT
+    path_steps.path,
+    span.lane,
+    span.event_id,
+    greatest(span.start_ns, path_steps.start_ns) AS start_ns,
+    least(span.end_ns, path_steps.end_ns) AS end_ns,
+    CASE
+        WHEN span.category IN ('cuda_runtime', 'cuda_driver') AND is_wait(span.name) THEN 1
+        WHEN span.name LIKE '%\_MultiProcessingDataLoaderIter%' ESCAPE '\' THEN 2
+        ELSE 0
+    END AS wait,
+    (span.category = 'user_annotation')::TINYINT AS is_annotation,
+    (span.category = 'cpu_op')::TINYINT AS is_op,
+    starts_with(span.name, 'autograd::engine::')::TINYINT AS is_autograd,
+    hash(span.name) AS call_label,
+    if(ops.event_id IS NULL, 0, hash(ops.name)) AS op_label,
+    if(ops.module IS NULL, 0, hash(ops.module)) AS module_label
+FROM complete AS span
+INNER JOIN host_nest ON span.event_id = host_nest.event_id
+INNER JOIN path_steps
+    ON
+        span.source_id = path_steps.source_id
+        AND (host_nest.step = path_steps.step OR path_steps.step IS NULL)
+LEFT JOIN ops ON span.event_id = ops.event_id AND ops.category = 'cpu_op'
+WHERE
+    span.category IN ('cpu_op', 'user_annotation', 'cuda_runtime', 'cuda_driver')
+    AND span.start_ns < path_steps.end_ns
+    AND span.end_ns > path_steps.start_ns;

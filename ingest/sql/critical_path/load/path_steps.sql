@@ -1,0 +1,41 @@
+-- The stretches of time that a critical path is found for: the steps of each rank, each from the
+-- host's start of the step to the end of all that it launched. Without steps, the recording.
+-- One row: a step of an input file.
+-- Materialised: several relations read it.
+--
+-- `path` numbers the rows. `main_lane` is the thread that began the step: that of an annotation
+-- with the step's times; null where there is none.
+WITH spans AS (
+    SELECT
+        source_id,
+        step,
+        bool_or(is_median) AS is_median,
+        min(start_ns) AS start_ns,
+        max(work_end_ns) AS end_ns
+    FROM step_metrics
+    WHERE start_ns IS NOT NULL
+    GROUP BY source_id, step
+)
+
+SELECT
+    row_number() OVER (ORDER BY spans.source_id, spans.start_ns, spans.step) - 1 AS path,
+    spans.source_id,
+    spans.step,
+    spans.is_median,
+    spans.start_ns,
+    spans.end_ns,
+    (
+        SELECT min(complete.lane)
+        FROM steps
+        INNER JOIN complete
+            ON
+                steps.source_id = complete.source_id
+                AND steps.start_ns = complete.start_ns
+                AND steps.dur_ns = complete.dur_ns
+        WHERE
+            steps.source_id = spans.source_id
+            AND steps.step = spans.step
+            AND complete.category IN ('user_annotation', 'python_function')
+    ) AS main_lane
+FROM spans
+WHERE spans.end_ns > spans.start_ns;

@@ -1,0 +1,27 @@
+-- What a median step would gain if something on its critical path took no time: the path is found
+-- again without it, and can then lead elsewhere. Of the names, those with the most time on the path.
+-- One row: a kind, or a name, on the critical path of a step.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- step       number of the step (`steps.step`); null where no steps were found
+-- level      kind, call, op, kernel or module, as in `critical_path_summary`
+-- name       the kind, or the name
+-- gain_ns    by how much the step would be shorter, ns
+WITH labels AS (
+    SELECT DISTINCT hash(name) AS label, name FROM path_labels
+)
+
+SELECT
+    path_steps.source_id,
+    sources.rank,
+    path_steps.step,
+    gain.level,
+    coalesce(gain.kind, labels.name) AS name,
+    gain.gain_ns
+FROM path_gains AS gain
+INNER JOIN path_steps ON gain.path = path_steps.path
+INNER JOIN staged_sources AS sources ON path_steps.source_id = sources.source_id
+LEFT JOIN labels ON gain.label = labels.label
+ORDER BY path_steps.source_id, path_steps.start_ns, gain.level, gain.gain_ns DESC, name;

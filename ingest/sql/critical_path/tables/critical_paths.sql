@@ -1,0 +1,47 @@
+-- The critical path of each step: what it waited for, from its start to its end. The rows follow
+-- each other without a gap and add up to the step's time: from the host's start of the step to the
+-- end of all that it launched.
+-- One row: a stretch of the path of a step.
+-- Materialised: a relation reads it, and its file is written from it.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- step       number of the step (`steps.step`); null where no steps were found
+-- is_median  whether it is the median step of one of the rank's devices; always true without steps
+-- ordinal    place in the path, from 0
+-- kind       what took the time, as `critical_path_kinds` explains
+-- event_id   the span or the device activity (`events.event_id`); null for the host's time between
+--            operators
+-- name       its name
+-- op_id      the innermost cpu_op around it, or around its launch (`ops.event_id`)
+-- op         its name
+-- module     innermost nn.Module around that
+-- lane       `thread N`, or `stream N`; null between operators
+-- start_ns   Unix time, ns
+-- dur_ns     its length, ns
+SELECT
+    path_steps.source_id,
+    sources.rank,
+    path_steps.step,
+    path_steps.is_median,
+    edge.ordinal,
+    edge.kind,
+    edge.event_id,
+    event.name,
+    op.event_id AS op_id,
+    op.name AS op,
+    op.module,
+    CASE
+        WHEN kernels.event_id IS NOT NULL THEN 'stream ' || kernels.stream
+        ELSE 'thread ' || event.tid
+    END AS lane,
+    edge.start_ns,
+    edge.dur_ns
+FROM path_edges AS edge
+INNER JOIN path_steps ON edge.path = path_steps.path
+INNER JOIN staged_sources AS sources ON path_steps.source_id = sources.source_id
+LEFT JOIN complete AS event ON edge.event_id = event.event_id
+LEFT JOIN kernels ON edge.event_id = kernels.event_id
+LEFT JOIN ops AS op ON coalesce(edge.op_id, kernels.op_id) = op.event_id
+ORDER BY path_steps.source_id, path_steps.start_ns, edge.ordinal;

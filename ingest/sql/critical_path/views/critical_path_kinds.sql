@@ -1,0 +1,20 @@
+-- What can take time on a critical path.
+-- One row: a kind of stretch.
+--
+-- kind     its name, as in `critical_paths`
+-- ordinal  order in which to show the kinds, from 1
+-- text     what it is
+SELECT kind, ordinal, text
+FROM (
+    VALUES
+    ('compute', 1, 'a compute kernel ran'),
+    ('communication', 2, 'a communication kernel ran'),
+    ('copy', 3, 'a copy or set ran'),
+    ('host', 4, 'the host worked: in an operator or call, or in Python between them'),
+    ('launch', 5, 'from a call to the start of what it launched'),
+    ('queue', 6, 'from the end of an activity to the start of the next one of its stream'),
+    ('dependency', 7, 'from the end of an activity to the start of one on another stream'),
+    ('sync', 8, 'from the end of what the host waited for to the end of its wait'),
+    ('thread', 9, 'from one thread of the host to another'),
+    ('unexplained', 10, 'a wait for something that no event tells, such as workers of a loader')
+) AS listed (kind, ordinal, text);

@@ -44,7 +44,7 @@ FILES = {
     STEPS: "traces/v100_resnet50_workers0.pt.trace.json.gz",
     SNAPSHOT: "snapshots/train_ctx512.pickle",
 }
-PAGES_OF_RUN = ("overview", "operators", "timeline", "modules", "bubbles", "advice")
+PAGES_OF_RUN = ("overview", "operators", "timeline", "modules", "bubbles", "streams", "advice")
 CHROMIUMS = ("chromium-headless-shell", "chromium")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FIRST_PAGE = 4.0  # seconds that we allow

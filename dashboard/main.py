@@ -18,6 +18,7 @@ from dashboard import (
     overview,
     runs,
     sql,
+    streams,
     timeline,
     trends,
 )
@@ -51,6 +52,15 @@ PAGES = {
         "Bubbles",
         "hourglass_empty",
         "When was the device idle, and why?",
+        scope="run",
+        steps="median",
+        has_strip=True,
+    ),
+    "streams": Entry(
+        streams.page,
+        "Streams",
+        "water",
+        "What waited for what: queues, launches, copies and overlap?",
         scope="run",
         steps="median",
         has_strip=True,

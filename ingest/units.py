@@ -93,6 +93,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def rate(gb_per_s: float | None) -> str:
+    """A rate in 10⁹ bytes per second: 8.37 GB/s."""
+    return f"{three_digits(gb_per_s)} GB/s" if _is_known(gb_per_s) else UNKNOWN
+
+
 def per_step(value: float | None) -> str:
     """A number of things per step, which need not be whole: 297, 7.5, 0.17."""
     if not _is_known(value):

@@ -13,6 +13,8 @@ from dashboard.widgets.view import View
 
 MOST_ROWS = 200
 NAME_WIDTH = 110
+MOST_SEQUENCES = 50
+SHORT_NS = 10_000  # kernels that take less on average are short
 
 
 def show(piece: Any, view: View) -> None:
@@ -39,6 +41,8 @@ def show(piece: Any, view: View) -> None:
                     help=None if short == piece.kernel else formatting.literal(piece.kernel),
                 )
             st.caption(f"Try: {formatting.literal(piece.remedy)}")
+            if piece.kind == "small_kernels":
+                _sequence(view)
             with st.container(horizontal=True):
                 _links(piece, view)
             if kind.evidence:
@@ -71,6 +75,33 @@ def _links(piece: Any, view: View) -> None:
             label="The host's operators",
             icon=":material/bar_chart:",
             query_params=here,
+        )
+
+
+def _sequence(view: View) -> None:
+    """The operator that launches the most short kernels in a row, with a link to its sequences."""
+    query = select(
+        "name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns",
+        "kernel_sequences",
+        {**view.of_steps(), "level": "op", "length >": 1},
+        arguments=(not view.steps.is_whole,),
+        group_by="name, kernels, length",
+        order_by="(length * sum(calls))::BIGINT DESC, name",
+        limit=MOST_SEQUENCES,
+    )
+    found = data.rows(query)
+    short = found[found["device_ns"] < SHORT_NS * found["calls"] * found["length"]]
+    for row in short.head(1).itertuples():
+        times = formatting.counted(int(row.calls), "time")
+        st.markdown(
+            f"Most in a row: **{formatting.literal(row.name)}** launches {row.length:,} kernels, "
+            f"{times}, {formatting.duration(row.device_ns)} in all. Can they be fused?"
+        )
+        st.page_link(
+            st.session_state["pages"]["operators"],
+            label="Its sequences of kernels, on page Operators",
+            icon=":material/bar_chart:",
+            query_params={**view.address(), "level": "op", "name": row.name},
         )
 
 

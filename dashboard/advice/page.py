@@ -8,7 +8,14 @@ import streamlit as st
 from dashboard import data
 from dashboard.advice import cards
 from dashboard.drawing import colours, formatting, tables
-from dashboard.widgets import advice_kinds, incomplete_runs, median_step, menu, metrics
+from dashboard.widgets import (
+    advice_kinds,
+    critical_path,
+    incomplete_runs,
+    median_step,
+    menu,
+    metrics,
+)
 from dashboard.widgets.view import View
 
 EXPLAINED = (
@@ -30,6 +37,8 @@ def page(view: View) -> None:
     _metrics(view, measured, pieces)
     if measured.is_median:
         median_step.warn(str(view.run))
+    if critical_path.has_path(view):
+        critical_path.summary(view)
     if pieces.empty:
         st.success(
             "Nothing stands out: what was looked at is below, with how little it could save.",

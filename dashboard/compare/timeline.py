@@ -50,10 +50,11 @@ def show(pair: Pair) -> None:
             is_other = ~work_items["work_item_id"].isin(ticked.get(side, set()))
             work_items = work_items.assign(is_faint=is_other)
         timeline_chart.draw(
-            timeline.since_start(busy, step.start_ns),
+            {"": timeline_chart.strip(timeline.since_start(busy, step.start_ns))},
             timeline.since_start(work_items, step.start_ns),
             since,
             until,
+            parts={*busy["part"], *work_items["part"]},
             details=DETAILS,
             origin="step",
             key=f"compared-{side}-{pair.key}",

@@ -21,6 +21,7 @@ WORD_JOINER = "\u2060"  # no shape and no width
 
 percent, count, counted = units.percent, units.count, units.counted
 percent_change = units.percent_change
+rate = units.rate
 per_step, three_digits, address = units.per_step, units.three_digits, units.address
 position, moment = units.position, units.moment
 clipped, middle_out = units.clipped, units.middle_out

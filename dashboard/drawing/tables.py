@@ -16,6 +16,7 @@ from dashboard.drawing import component, formatting
 COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
     *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
+    *("gaps", "launches", "short_launches", "long_calls", "long_delays", "max_length", "copies"),
     *("boxes", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
 }
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
@@ -64,6 +65,8 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
         return formatting.size
     if column.endswith("percent"):
         return formatting.percent
+    if column.endswith("gb_per_s"):
+        return formatting.rate
     if column in COUNTS:
         return formatting.count
     if column in RATES:

@@ -12,6 +12,8 @@ from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
 MOST_CALLS = 500
+MOST_SEQUENCES = 200
+IN_SEQUENCE = 40  # characters of a kernel's name in a sequence
 SHOWN_NAME = 4_000
 NOTHING = "Nothing was recorded."
 
@@ -47,9 +49,11 @@ def _bubble(view: View) -> None:
 
 def _operator(view: View, level: str, name: str) -> None:
     where = {**view.of_steps(), "level": level, "name": name}
-    kernels, shapes, calls = st.tabs(["Kernels", "Shapes", "Calls"])
+    kernels, sequences, shapes, calls = st.tabs(["Kernels", "Sequences", "Shapes", "Calls"])
     with kernels:
         _of_activities("kernel", where, "kernels", view.files)
+    with sequences:
+        _sequences(view, where)
     without = "The trace holds no operator for these activities: their launch was not recorded."
     with shapes:
         query = select(
@@ -71,6 +75,37 @@ def _operator(view: View, level: str, name: str) -> None:
             limit=MOST_CALLS,
         )
         _calls(query, "op_calls", "calls", *_place(view), without)
+
+
+def _sequences(view: View, where: dict[str, Scalar]) -> None:
+    """Which kernels the operator launches in a row."""
+    query = select(
+        "kernels, any_value(length) AS length, sum(calls)::BIGINT AS calls, "
+        "sum(device_ns)::BIGINT AS device_ns",
+        "kernel_sequences",
+        where,
+        arguments=(not view.steps.is_whole,),
+        group_by="kernels",
+        order_by="sum(calls * length) DESC, kernels",
+        limit=MOST_SEQUENCES,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption(NOTHING)
+        return
+    names = [
+        " → ".join(formatting.short_name(kernel, IN_SEQUENCE) for kernel in row)
+        for row in frame["kernels"]
+    ]
+    tables.show(
+        frame.assign(kernels=names),
+        "kernel_sequences",
+        key="detail-sequences",
+        labels={"kernels": "kernels in a row", "length": "kernels"},
+        bars=["device_ns"],
+    )
+    menu.show({"sequences": query}, "sequences", view.files)
+    st.caption("Short kernels that often come in a row can be fused (torch.compile).")
 
 
 def _kernel(view: View, name: str) -> None:

@@ -6,7 +6,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.overview import facts, tensorboard, top
 from dashboard.query import select
-from dashboard.widgets import incomplete_runs, metrics, step_parts, step_picker
+from dashboard.widgets import critical_path, incomplete_runs, metrics, step_parts, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 
@@ -30,6 +30,8 @@ def _details(view: View, device: Device) -> None:
     with right:
         step_parts.show(view)
         tensorboard.show(view)
+    if critical_path.has_path(view):
+        critical_path.over_time(view)
     if view.is_host:
         operators, advice = st.columns(2, gap="medium")
         with operators:

@@ -1,10 +1,13 @@
-"""The strip of a whole recording: how busy the device and the host were, and the memory."""
+"""The strip of a whole recording: how busy device and host were, launch queues, and memory."""
+
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, lanes
-from dashboard.query import call
+from dashboard.query import call, select
 from dashboard.widgets import menu, timeline, timeline_chart, zoom
 from dashboard.widgets.view import View
 from ingest import units
@@ -12,6 +15,11 @@ from ingest import units
 BINS = 300
 TICKS = 6
 COLUMNS = "start_ns, end_ns, part, part_ns, percent"
+# Strips of values: the column, and what a hover says of one.
+VALUES: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "queue": ("length", lambda length: f"the longest queue: {formatting.count(length)} launches"),
+    "memory": ("used_bytes", lambda used: f"memory in use: {formatting.size(used)}"),
+}
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
@@ -28,17 +36,27 @@ def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms
         of_device = [*of_rank, view.device.device, *stretch]
         device = call(COLUMNS, "device_occupancy", of_device, "start_ns, part")
         queries = {"device": device, **queries}
+        queries["queue"] = select(
+            "start_ns, end_ns, max(length) AS length",
+            "queue_length_over_time",
+            arguments=of_device,
+            group_by="start_ns, end_ns",
+            order_by="start_ns",
+        )
     of_memory = [*of_rank, view.device.device, *stretch]
     queries["memory"] = call("start_ns, end_ns, used_bytes", "memory_over_time", of_memory, "bin")
     menu.heading("Recording", queries, "recording", files=str(view.run))
     frames = {
         what: timeline.since_start(data.rows(query), start_ns) for what, query in queries.items()
     }
-    memory = frames.pop("memory")
+    values = {what: frames.pop(what) for what in ("queue", "memory") if what in frames}
     parts = {part for frame in frames.values() for part in frame["part"]}
     strips = {what: timeline_chart.strip(frame) for what, frame in frames.items()}
-    if len(memory):
-        strips["memory"] = _memory_strip(memory)
+    for what, frame in values.items():
+        if len(frame):
+            column, written = VALUES[what]
+            texts = [written(value) for value in frame[column]]
+            strips[what] = timeline_chart.value_strip(frame, column, texts, colours.NEUTRAL)
     timeline_chart.legend(parts)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
     steps = timeline.since_start(timeline.steps_between(view, *stretch[:2]), start_ns)
@@ -47,24 +65,11 @@ def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms
         [],
         lanes.Axis(0, whole, ticks, "since the first event"),
         key=f"recording-{view.run}-{view.device.label}",
-        alt=f"The recording of {view.run}: how busy it was, and its memory",
+        alt=f"The recording of {view.run}: how busy it was, its launch queues, and its memory",
         file=f"{view.run}-recording",
         legend=timeline_chart.meanings(parts),
         strips=strips,
         shown=shown,
         marks=timeline_chart.step_marks(steps, 0, whole),
         on_zoom=zoom.TRACE.to if zooms else None,
-    )
-
-
-def _memory_strip(memory: pd.DataFrame) -> pd.DataFrame:
-    """The memory of each stretch, of the most that there was."""
-    most = memory["used_bytes"].max()
-    return memory.assign(
-        start=memory["start_ns"],
-        end=memory["end_ns"],
-        colour=colours.NEUTRAL,
-        percent=100 * memory["used_bytes"] / (most or 1),
-        when=timeline_chart.when(memory),
-        text=[f"memory in use: {formatting.size(used)}" for used in memory["used_bytes"]],
     )

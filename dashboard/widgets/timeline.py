@@ -1,7 +1,8 @@
 """The timeline of a device or host: how busy it was, its gaps and what ran; with zoom."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -38,14 +39,28 @@ DETAILS = {
 COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_kernel, after_kernel"
 
 
+class Strips(NamedTuple):
+    """More strips above the lanes: their queries for a stretch, and the strips of the rows.
+
+    The queries get the Unix times of the stretch; the rows have times since the recording's start.
+    The text says what the strips show.
+    """
+
+    text: str
+    queries: Callable[[View, int, int], dict[str, Query]]
+    drawn: Callable[[dict[str, pd.DataFrame]], dict[str, pd.DataFrame]]
+
+
 @st.fragment
-def show(view: View) -> None:
+def show(view: View, more: Strips | None = None) -> None:
     """Draws the stretch that the URL names, else the steps of the view. A drag zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
     of_steps = stretch_of_steps(view, start_ns, whole)
     since, until = zoom.TIME.stretch(whole, of_steps)
     queries = _queries(view, start_ns + since, start_ns + until)
+    above = more.queries(view, start_ns + since, start_ns + until) if more else {}
+    queries |= above
     _scroller()(key="timeline-scroller", data={"gap": st.query_params.get(zoom.GAP)})
     menu.heading("Timeline", queries, "timeline", files=view.files)
     frames = {what: data.rows(query) for what, query in queries.items()}
@@ -58,12 +73,17 @@ def show(view: View) -> None:
     ]
     steps = steps_between(view, start_ns + since, start_ns + until)
     busy, moments = since_start(frames["busy"], start_ns), pd.concat(drawn)
-    timeline_chart.legend({*busy["part"], *moments["part"]})
+    parts = {*busy["part"], *moments["part"]}
+    timeline_chart.legend(parts)
+    strips = {"": timeline_chart.strip(busy)}
+    if more:
+        strips |= more.drawn({what: since_start(frames[what], start_ns) for what in above})
     timeline_chart.draw(
-        busy,
+        strips,
         moments,
         since,
         until,
+        parts=parts,
         details=DETAILS,
         origin="recording",
         key=f"timeline-{view.run}-{view.device.label if view.device else ''}",
@@ -72,7 +92,7 @@ def show(view: View) -> None:
         on_zoom=zoom.TIME.to,
         steps=since_start(steps, start_ns),
     )
-    said = ["Drag to zoom in."]
+    said = ["Drag to zoom in.", *([more.text] if more else [])]
     if len(steps):
         said.append("Dashed lines mark where a step begins and ends on the host.")
         if not view.is_host:

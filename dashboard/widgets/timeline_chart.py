@@ -15,11 +15,12 @@ PLACES = 100  # of a chart, whose times are written apart on hover
 
 
 def draw(
-    occupancy: pd.DataFrame,
+    strips: Mapping[str, pd.DataFrame],
     moments: pd.DataFrame,
     since: int,
     until: int,
     *,
+    parts: set[str],
     details: Mapping[str, str],
     origin: str,
     key: str,
@@ -28,13 +29,14 @@ def draw(
     on_zoom: Callable[[int, int], None],
     steps: pd.DataFrame | None = None,
 ) -> None:
-    """A strip of how busy it was above a lane for each stream or thread, from `since` to `until`.
+    """Strips, such as of how busy it was, above a lane for each stream or thread.
 
-    `occupancy` has a row for each part of each stretch: start_ns, end_ns, part, part_ns, percent.
-    `moments` has what ran or idled, the longest first: lane, part, start_ns, end_ns, dur_ns, where
-    given is_faint, and the columns of `details`, which maps columns to their titles on hover. The
-    chart marks where `steps` begin and end. All times are ns since the start of the `origin`. A
-    drag calls `on_zoom` with a stretch. `file` is the name of the picture, `of` what is shown.
+    They go from `since` to `until`. `strips` by name are as `lanes.draw` takes them; `strip` makes
+    one. `moments` has what ran or idled, the longest first: lane, part, start_ns, end_ns, dur_ns,
+    where given is_faint, and the columns of `details`, which maps columns to their titles on hover.
+    `parts` are those of the legend. The chart marks where `steps` begin and end. All times are ns
+    since the start of the `origin`. A drag calls `on_zoom` with a stretch. `file` is the name of
+    the picture, `of` what is shown.
     """
     names = sorted(set(moments["lane"]), key=_lane_order)
     ticks = [
@@ -60,9 +62,9 @@ def draw(
         key=key,
         alt=f"Timeline of {of}: how busy it was, and what ran when",
         file=file,
-        legend=meanings({*occupancy["part"], *moments["part"]}),
+        legend=meanings(parts),
         details=details,
-        strips={"": strip(occupancy)},
+        strips=strips,
         marks=[] if steps is None else step_marks(steps, since, until),
         on_zoom=on_zoom,
     )
@@ -105,6 +107,20 @@ def strip(occupancy: pd.DataFrame) -> pd.DataFrame:
             f"{formatting.duration(row.part_ns)}"
             for row in rows.itertuples()
         ],
+    )
+
+
+def value_strip(
+    stretches: pd.DataFrame, column: str, texts: list[str], colour: str
+) -> pd.DataFrame:
+    """A value of each stretch, as high as its share of the greatest; the texts show on hover."""
+    return stretches.assign(
+        start=stretches["start_ns"],
+        end=stretches["end_ns"],
+        colour=colour,
+        percent=100 * stretches[column] / (stretches[column].max() or 1),
+        when=when(stretches),
+        text=texts,
     )
 
 

@@ -18,7 +18,10 @@ OWN_PID = 9_999_999  # of the tracks that no profiler recorded; Linux counts pro
 PER_PLACE = 10_000_000  # as in the macro `chrome_pid`
 SORT_PER_PLACE = 1_000_000_000  # as in `chrome_names`
 FLOWS_PER_PLACE = 1 << 40
-QUERIES = ("chrome_names", "chrome_tracks", "chrome_counters", "chrome_events", "chrome_others")
+QUERIES = (
+    *("chrome_names", "chrome_tracks", "chrome_path", "chrome_counters", "chrome_events"),
+    "chrome_others",
+)
 OWN_KEYS = {"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"}
 
 

@@ -39,6 +39,7 @@ PAGES = (
     ("operators", [OWLV2]),
     ("operators", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
+    ("streams", [OWLV2]),
     ("modules", [OWLV2]),
     ("timeline", [OWLV2]),
     ("memory", [WORKERS0]),

@@ -10,6 +10,7 @@
 -- unsized          of those, copies whose size was not recorded
 -- bytes            what the others moved, bytes; null when all are unsized
 -- device_ns        sum of the durations of all, ns
+-- sized_ns         of that, of copies whose size was recorded, ns
 -- gb_per_s         what a copy moved on average while it ran, in 10⁹ bytes per second
 -- min_gb_per_s     the slowest copy's
 -- median_gb_per_s  the median of the copies
@@ -25,7 +26,8 @@ CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
         count(*) FILTER (WHERE bytes IS NULL) AS unsized,
         sum(bytes)::BIGINT AS bytes,
         sum(dur_ns)::BIGINT AS device_ns,
-        sum(bytes) / nullif(sum(dur_ns) FILTER (WHERE bytes IS NOT NULL), 0) AS gb_per_s,
+        coalesce(sum(dur_ns) FILTER (WHERE bytes IS NOT NULL), 0)::BIGINT AS sized_ns,
+        sum(bytes) / nullif(sized_ns, 0) AS gb_per_s,
         min(bytes / nullif(dur_ns, 0)) AS min_gb_per_s,
         median(bytes / nullif(dur_ns, 0)) AS median_gb_per_s,
         max(bytes / nullif(dur_ns, 0)) AS max_gb_per_s

@@ -1,5 +1,6 @@
--- What each device was doing, as counters: activities that run, memory in use and reserved, and the
--- occupancy that the profiler estimates for each kernel. They belong to process $pid.
+-- What each device was doing, as counters: activities that run, launches that wait in the queue of
+-- each stream, the bandwidth of copies, memory in use and reserved, and the occupancy that the
+-- profiler estimates for each kernel. They belong to process $pid.
 -- One row: a counter's value from a moment on, as JSON after a comma.
 WITH
 -- By its category, the join holds no more of `events` than the device's.
@@ -66,7 +67,38 @@ occupancies AS (
     WHERE kind = 'kernel'
 ),
 
+-- A value that changes before the part holds at its start.
+queues AS (
+    SELECT device, stream, greatest(time_ns, $since_ns) AS time_ns, length
+    FROM queue_length
+    WHERE
+        run_id = $run AND rank = $rank AND time_ns <= $until_ns
+        AND (time_ns >= $since_ns OR time_ns + dur_ns > $since_ns)
+),
+
+copies AS (
+    SELECT device, copy, greatest(time_ns, $since_ns) AS time_ns, gb_per_s
+    FROM copy_bandwidth
+    WHERE
+        run_id = $run AND rank = $rank AND time_ns <= $until_ns
+        AND (time_ns >= $since_ns OR time_ns + dur_ns > $since_ns)
+),
+
 counters AS (
+    SELECT
+        concat('device ', device, ', stream ', stream) AS name,
+        'launches in the queue' AS counted,
+        time_ns,
+        length::VARCHAR AS value
+    FROM queues
+    UNION ALL
+    SELECT
+        concat('device ', device, ', ', copy) AS name,
+        'bandwidth, GB/s' AS counted,
+        time_ns,
+        round(gb_per_s, 6)::VARCHAR AS value
+    FROM copies
+    UNION ALL
     SELECT
         concat('device ', device) AS name,
         'activities running' AS counted,

@@ -1,0 +1,5 @@
+"""Page Streams: what waited for what on a device's streams."""
+
+from dashboard.streams.page import page
+
+__all__ = ["page"]

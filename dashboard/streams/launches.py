@@ -1,0 +1,149 @@
+"""Launches of the steps: how long they took, and how long the launched work then waited."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import charts, colours, formatting, tables
+from dashboard.query import select
+from dashboard.widgets import menu, timeline_link
+from dashboard.widgets.view import View
+
+LONG_CALL_NS, LONG_DELAY_NS = 50_000, 100_000
+LEAST_NS = 1_000  # shorter delays are in the first bar
+BARS = 4  # for each power of ten
+MOST = 100
+HEIGHT = 240
+
+
+def show(view: View) -> None:
+    """The delays as a histogram, the calls by API, and the longest delays."""
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        _histogram(view)
+    with right:
+        _by_api(view)
+    _longest(view)
+
+
+def _histogram(view: View) -> None:
+    query = select(
+        f"floor({BARS} * log10(greatest(delay_ns, {LEAST_NS})))::INTEGER AS bar, "
+        "count(*) AS launches",
+        "launch_calls",
+        view.of_steps(),
+        group_by="bar",
+        order_by="bar",
+    )
+    menu.heading(
+        "Launch delays",
+        {"delays": query},
+        "launch-delays",
+        help="From the end of a launching call to the start of what it launched.",
+        files=view.files,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("No launch was recorded in these steps.")
+        return
+    since, until = (10 ** ((frame["bar"] + more) / BARS) for more in (0, 1))
+    shown = pd.DataFrame(
+        {
+            "since": since / 1000,
+            "until": until / 1000,
+            "launches": frame["launches"],
+            "none": 0,
+            "delay": [
+                f"{formatting.duration(a)} to {formatting.duration(b)}"
+                if a > LEAST_NS
+                else f"up to {formatting.duration(b)}"
+                for a, b in zip(since, until, strict=True)
+            ],
+        }
+    )
+    chart = (
+        alt.Chart(shown)
+        .mark_rect(color=colours.of("launch"))
+        .encode(
+            x=alt.X("since:Q", scale=alt.Scale(type="log", nice=False), title="delay (µs)"),
+            x2=alt.X2("until:Q"),
+            y=alt.Y("launches:Q", title="launches"),
+            y2=alt.Y2("none:Q"),
+            tooltip=charts.tooltips("delay:N", "launches:Q"),
+        )
+        .properties(height=HEIGHT)
+    )
+    st.altair_chart(chart, alt="Launches by how long the launched work waited")
+
+
+def _by_api(view: View) -> None:
+    query = select(
+        "api, sum(launches)::BIGINT AS launches, sum(call_ns)::BIGINT AS call_ns, "
+        "max(max_call_ns) AS max_call_ns, max(max_delay_ns) AS max_delay_ns, "
+        "sum(short_launches)::BIGINT AS short_launches, sum(long_calls)::BIGINT AS long_calls, "
+        "sum(long_delays)::BIGINT AS long_delays",
+        "launch_statistics",
+        view.of_steps(),
+        arguments=(LONG_CALL_NS, LONG_DELAY_NS, not view.steps.is_whole),
+        group_by="api",
+        order_by="call_ns DESC, api",
+    )
+    menu.heading("Launching calls", {"calls": query}, "launching-calls", files=view.files)
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("No launch was recorded in these steps.")
+        return
+    tables.show(
+        frame,
+        "launch_statistics",
+        key="launching-calls",
+        labels={
+            "api": "call",
+            "call_ns": "time in it",
+            "max_call_ns": "longest",
+            "max_delay_ns": "longest delay",
+            "short_launches": "short work",
+            "long_calls": f"over {formatting.duration(LONG_CALL_NS)}",
+            "long_delays": f"delay over {formatting.duration(LONG_DELAY_NS)}",
+        },
+        bars=["call_ns"],
+    )
+    st.caption("Short work: what was launched took less time than the call.")
+
+
+def _longest(view: View) -> None:
+    query = select(
+        "delay_ns, dur_ns, api, kernel, op, step, start_ns, work_start_ns",
+        "launch_calls",
+        {**view.of_steps(), "delay_ns >": LONG_DELAY_NS},
+        order_by="delay_ns DESC, start_ns",
+        limit=MOST,
+    )
+    menu.heading("Longest delays", {"delays": query}, "longest-delays", files=view.files)
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption(f"No delay was longer than {formatting.duration(LONG_DELAY_NS)}.")
+        return
+
+    def clicked(rows: list[int]) -> None:
+        for launch in frame.iloc[rows].itertuples():
+            row: Any = launch
+            if view.device:
+                moments = (int(row.start_ns), int(row.dur_ns), int(row.start_ns))
+                timeline_link.open_on_click(view.address(), view.device.rank, *moments)
+
+    tables.show(
+        frame,
+        "launch_calls",
+        key="longest-delays",
+        hidden=["start_ns", "work_start_ns"],
+        labels={"delay_ns": "delay", "dur_ns": "call", "api": "by"},
+        bars=["delay_ns"],
+        select="single-row",
+        on_select=clicked,
+    )
+    most = f"The {MOST} longest. " if len(frame) == MOST else ""
+    st.caption(f"{most}Click one to see its launch in the timeline.")

@@ -1,0 +1,209 @@
+"""Page Streams: queues, launches, copies, and what overlapped on the streams of a device."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import charts, colours, formatting, tables
+from dashboard.query import select
+from dashboard.streams import launches, over_time
+from dashboard.widgets import incomplete_runs, menu, metrics, timeline
+from dashboard.widgets.view import View
+
+KERNEL_WAIT_NS = 30_000
+# The causes of `stream_idle`, each with the cause of idle time whose colour it has.
+CAUSES = {
+    "host_wait": ("host", "launched late"),
+    "kernel_wait": ("launch", f"gap under {formatting.duration(KERNEL_WAIT_NS)}"),
+    "other": ("dependency", "longer gap"),
+    "unknown": ("unknown", "launch unknown"),
+}
+CAUSES_HELP = (
+    "Launched late: the next activity was launched after the stream fell idle. The others were "
+    "launched before; the longer ones waited for something else, such as another stream."
+)
+
+
+def page(view: View) -> None:
+    """The page."""
+    if view.device is None:
+        incomplete_runs.no_activity(str(view.run))
+        return
+    if view.is_host:
+        st.info(incomplete_runs.no_device([str(view.run)]), icon=":material/memory:")
+        return
+    metrics.of_view(view)
+    timeline.show(view, over_time.STRIPS)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _idle(view)
+    with right:
+        _queues(view)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        _overlap(view)
+    with right:
+        _copies(view)
+    launches.show(view)
+
+
+def _idle(view: View) -> None:
+    """How long each stream idled between its activities, and why."""
+    query = select(
+        "stream, cause, sum(gaps)::BIGINT AS gaps, sum(idle_ns)::BIGINT AS idle_ns, "
+        "max(max_ns) AS max_ns",
+        "stream_idle",
+        view.of_steps(),
+        arguments=(KERNEL_WAIT_NS, not view.steps.is_whole),
+        group_by="stream, cause",
+        order_by="stream, cause",
+    )
+    menu.heading("Idle time", {"idle": query}, "stream-idle", CAUSES_HELP, files=view.files)
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("No stream had a gap.")
+        return
+    charts.legend({text: colours.of(like) for like, text in CAUSES.values()})
+    rows = [
+        {
+            "stream": stream,
+            "idle_ns": causes["idle_ns"].sum(),
+            "parts": _parts(causes),
+            "gaps": causes["gaps"].sum(),
+            "max_ns": causes["max_ns"].max(),
+        }
+        for stream, causes in frame.groupby("stream", dropna=False)
+    ]
+    tables.show(
+        pd.DataFrame(rows),
+        "stream_idle",
+        key="stream-idle",
+        labels={"idle_ns": "idle", "parts": "why", "max_ns": "longest gap"},
+        stacks=["parts"],
+    )
+
+
+def _parts(causes: pd.DataFrame) -> list[tuple[float, str, str]]:
+    """Of a stream's idle time: share, colour and text of each cause."""
+    whole = causes["idle_ns"].sum()
+    by_cause = causes.set_index("cause")
+    return [
+        (
+            100 * float(row["idle_ns"]) / whole,
+            colours.of(like),
+            f"{text}: {formatting.duration(row['idle_ns'])}, "
+            f"{formatting.counted(int(row['gaps']), 'gap')}",
+        )
+        for cause, (like, text) in CAUSES.items()
+        if cause in by_cause.index
+        for row in [by_cause.loc[cause]]
+    ]
+
+
+def _queues(view: View) -> None:
+    """How full the queue of each stream was."""
+    query = select(
+        "stream, sum(launches)::BIGINT AS launches, "
+        "sum(mean_length * dur_ns) / nullif(sum(dur_ns), 0) AS mean_length, "
+        "max(max_length) AS max_length, sum(waiting_ns)::BIGINT AS waiting_ns, "
+        "sum(blocked_ns)::BIGINT AS blocked_ns",
+        "queue_statistics",
+        view.of_steps(),
+        arguments=(1024, not view.steps.is_whole),
+        group_by="stream",
+        order_by="stream",
+    )
+    menu.heading(
+        "Queues",
+        {"queues": query},
+        "queues",
+        "Launches whose work had not begun. The longer the queue, the further the host is ahead; "
+        "at 1,024 a launch blocks it.",
+        files=view.files,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("No launch was recorded in these steps.")
+        return
+    tables.show(
+        frame.assign(mean_length=[_length(value) for value in frame["mean_length"]]),
+        "queue_statistics",
+        key="queues",
+        labels={
+            "mean_length": "mean length",
+            "max_length": "longest",
+            "waiting_ns": "not empty",
+            "blocked_ns": "full",
+        },
+        figures=["mean_length"],
+    )
+
+
+def _length(value: float) -> str:
+    return "" if formatting.missing(value) else f"{value:,.1f}"
+
+
+def _overlap(view: View) -> None:
+    """Which classes of activities ran at the same time."""
+    query = select(
+        "array_to_string(classes, ' + ') AS classes, "
+        "100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS percent, "
+        "sum(dur_ns)::BIGINT AS dur_ns",
+        "class_overlap",
+        view.of_steps(),
+        arguments=(not view.steps.is_whole,),
+        group_by="classes",
+        order_by="dur_ns DESC, classes",
+    )
+    menu.heading(
+        "At the same time",
+        {"overlap": query},
+        "overlap",
+        "Time in which exactly these ran. The rows add up to the device's busy time.",
+        files=view.files,
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("Nothing ran on the device in these steps.")
+        return
+    tables.show(
+        frame,
+        "class_overlap",
+        key="overlap",
+        labels={"classes": "what ran", "dur_ns": "time"},
+        bars=["dur_ns"],
+    )
+    together = frame["classes"].str.contains("communication") & frame["classes"].str.contains(
+        "compute"
+    )
+    communication = frame["dur_ns"][frame["classes"].str.contains("communication")].sum()
+    if communication:
+        share = formatting.percent(100 * frame["dur_ns"][together].sum() / communication)
+        st.caption(f"{share} of the communication ran while the device computed.")
+
+
+def _copies(view: View) -> None:
+    """How much each kind of copy moved, and how fast."""
+    query = select(
+        "copy, sum(copies)::BIGINT AS copies, sum(bytes)::BIGINT AS bytes, "
+        "sum(device_ns)::BIGINT AS device_ns, "
+        "sum(bytes) / nullif(sum(sized_ns), 0) AS gb_per_s, "
+        "max(max_gb_per_s) AS max_gb_per_s",
+        "copy_statistics",
+        view.of_steps(),
+        arguments=(not view.steps.is_whole,),
+        group_by="copy",
+        order_by="device_ns DESC, copy",
+    )
+    menu.heading("Copies", {"copies": query}, "copies", files=view.files)
+    frame = data.rows(query)
+    if frame.empty:
+        st.caption("Nothing was copied in these steps.")
+        return
+    tables.show(
+        frame,
+        "copy_statistics",
+        key="copies",
+        labels={"device_ns": "time", "gb_per_s": "rate", "max_gb_per_s": "fastest"},
+        bars=["device_ns"],
+    )

@@ -1,0 +1,143 @@
+"""The critical path of a step: over time, and what took the time on it."""
+
+import pandas as pd
+import streamlit as st
+
+import ingest
+from dashboard import data
+from dashboard.drawing import charts, colours, formatting, lanes, tables
+from dashboard.query import Query, Scalar, select
+from dashboard.widgets import menu, timeline_chart
+from dashboard.widgets.view import View
+from ingest import units
+
+BINS = 300
+TICKS = 6
+MOST_NAMES = 8
+# The part of a step whose colour a kind has; the others have their own names'.
+LIKE = {"queue": "tail", "thread": "overlap", "unexplained": "unknown"}
+HELP = (
+    "What the step waited for, from its start to the end of all that it launched. Nothing beside "
+    "this path makes the step shorter."
+)
+GAIN = (
+    "Gain: by how much the step would be shorter if that took no time. It can be less than its "
+    "time on the path, which then leads elsewhere."
+)
+NO_BOXES = ["lane", "start", "end", "colour", "text"]
+
+
+def has_path(view: View) -> bool:
+    """Whether the view is about one step, or a recording without steps, and is not too old."""
+    one = not view.steps.is_whole and view.steps.first == view.steps.last
+    return view.device is not None and (one or formatting.missing(view.measured.step))
+
+
+def _place(view: View) -> dict[str, Scalar]:
+    rank = view.device.rank if view.device else 0
+    return {"run_id": view.run, "rank": rank, "step": view.steps.first}
+
+
+def over_time(view: View) -> None:
+    """The path as a strip: what the step waited for at each time."""
+    query = select(
+        "start_ns, end_ns, kind, dur_ns, percent",
+        "critical_path_over_time",
+        arguments=(*_place(view).values(), BINS),
+        order_by="start_ns, kind",
+    )
+    frame = data.rows(query)
+    if frame.empty:
+        return
+    menu.heading("Critical path", {"path": query}, "critical-path", HELP, files=view.files)
+    order = _kinds()
+    shown = [kind for kind in order if kind in set(frame["kind"])]
+    since = int(frame["start_ns"].min())
+    whole = int(frame["end_ns"].max()) - since
+    frame = frame.assign(
+        start_ns=frame["start_ns"] - since,
+        end_ns=frame["end_ns"] - since,
+        place=frame["kind"].map(order.index),
+    ).sort_values(["start_ns", "place"])
+    strip = frame.assign(
+        start=frame["start_ns"],
+        end=frame["end_ns"],
+        colour=frame["kind"].map(_colour),
+        when=timeline_chart.when(frame),
+        text=[
+            f"{kind}: {formatting.duration(taken)}, {formatting.percent(percent)}"
+            for kind, taken, percent in zip(
+                frame["kind"], frame["dur_ns"], frame["percent"], strict=True
+            )
+        ],
+    )
+    meanings = {kind: _colour(kind) for kind in shown}
+    charts.legend(meanings)
+    ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
+    lanes.draw(
+        pd.DataFrame(columns=NO_BOXES),
+        [],
+        lanes.Axis(0, whole, ticks, "since the start of the step"),
+        key=f"critical-path-{view.key}",
+        alt=f"The critical path of {view.steps.label}: what it waited for over time",
+        file=f"{view.files}-critical-path",
+        legend=meanings,
+        strips={"": strip},
+    )
+
+
+def summary(view: View) -> None:
+    """What took the time on the path, by kind and by name, and what each would gain."""
+    kinds, names = _of_level(view, ["kind"]), _of_level(view, ["call", "kernel"])
+    frame = data.rows(kinds)
+    if frame.empty:
+        return
+    menu.heading(
+        "On the critical path",
+        {"kinds": kinds, "names": names},
+        "critical-path",
+        HELP,
+        files=view.files,
+    )
+    left, right = st.columns(2, gap="medium")
+    labels = {"on_path_ns": "on the path", "gain_ns": "gain"}
+    with left:
+        tables.show(
+            frame.drop(columns=["level", "percent"]),
+            "critical_path_summary",
+            key="critical-path-kinds",
+            labels={**labels, "name": "what"},
+            bars=["on_path_ns"],
+            colours=[_colour(kind) for kind in frame["name"]],
+        )
+    with right:
+        found = data.rows(names)
+        tables.show(
+            found.drop(columns="percent").assign(level=found["level"].replace({"call": "host"})),
+            "critical_path_summary",
+            key="critical-path-names",
+            labels={**labels, "level": "what"},
+            bars=["gain_ns"],
+        )
+    st.caption(GAIN)
+
+
+def _of_level(view: View, levels: list[str]) -> Query:
+    is_known = {} if levels == ["kind"] else {"gain_ns >": 0}
+    return select(
+        "level, name, percent, on_path_ns, gain_ns",
+        "critical_path_summary",
+        {**_place(view), "level": levels, "name <>": "", **is_known},
+        order_by="gain_ns DESC NULLS LAST, on_path_ns DESC, name",
+        limit=MOST_NAMES if is_known else None,
+    )
+
+
+def _kinds() -> list[str]:
+    query = select("kind", "critical_path_kinds", order_by="ordinal")
+    return list(data.rows(query)["kind"])
+
+
+def _colour(kind: str) -> str:
+    parts = {part.name for part in ingest.parts()}
+    return colours.of(kind if kind in parts else LIKE[kind])

@@ -1,0 +1,41 @@
+-- What copies and sets moved in each of a number of equal stretches of time:
+-- `copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time.
+-- One row: a kind of copy in a stretch in which it moved something.
+--
+-- bin       number of the stretch, from 0
+-- start_ns  Unix time at which the stretch begins, ns
+-- end_ns    at which it ends, ns
+-- copy      kind of copy, such as `Memcpy HtoD`; or `Memset`
+-- gb_per_s  what it moved in the stretch by the stretch's length, in 10⁹ bytes per second
+CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
+    WITH cut AS (
+        SELECT
+            copy,
+            gb_per_s,
+            greatest(0, time_ns - since_ns::BIGINT) AS from_ns,
+            least(time_ns + dur_ns, until_ns::BIGINT) - since_ns::BIGINT AS to_ns,
+            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
+        FROM copy_bandwidth
+        WHERE
+            run_id = run
+            AND rank = of_rank
+            AND device IS NOT DISTINCT FROM of_device
+            AND copies > 0
+            AND time_ns < until_ns::BIGINT
+            AND time_ns + dur_ns > since_ns::BIGINT
+    ),
+
+    placed AS (
+        SELECT *, unnest(range(from_ns // bin_ns, (to_ns - 1) // bin_ns + 1)) AS bin
+        FROM cut
+    )
+
+    SELECT
+        bin,
+        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
+        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
+        copy,
+        sum(gb_per_s * (least(to_ns, (bin + 1) * bin_ns) - greatest(from_ns, bin * bin_ns)))
+        / any_value(bin_ns) AS gb_per_s
+    FROM placed
+    GROUP BY bin, copy;

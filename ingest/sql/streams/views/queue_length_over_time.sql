@@ -1,0 +1,40 @@
+-- The longest queue of each stream in each of a number of equal stretches of time:
+-- `queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time.
+-- One row: a stretch in which something waited on a stream.
+--
+-- bin       number of the stretch, from 0
+-- start_ns  Unix time at which the stretch begins, ns
+-- end_ns    at which it ends, ns
+-- stream    stream on the device
+-- length    the greatest length of its queue (`queue_length.length`)
+CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
+    WITH cut AS (
+        SELECT
+            stream,
+            length,
+            greatest(0, time_ns - since_ns::BIGINT) AS from_ns,
+            least(time_ns + coalesce(dur_ns, 1), until_ns::BIGINT) - since_ns::BIGINT AS to_ns,
+            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
+        FROM queue_length
+        WHERE
+            run_id = run
+            AND rank = of_rank
+            AND device IS NOT DISTINCT FROM of_device
+            AND length > 0
+            AND time_ns < until_ns::BIGINT
+            AND time_ns + coalesce(dur_ns, 1) > since_ns::BIGINT
+    ),
+
+    placed AS (
+        SELECT *, unnest(range(from_ns // bin_ns, (to_ns - 1) // bin_ns + 1)) AS bin
+        FROM cut
+    )
+
+    SELECT
+        bin,
+        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
+        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
+        stream,
+        max(length) AS length
+    FROM placed
+    GROUP BY bin, stream;

@@ -187,7 +187,7 @@ def _copies(view: View) -> None:
     query = select(
         "copy, sum(copies)::BIGINT AS copies, sum(bytes)::BIGINT AS bytes, "
         "sum(device_ns)::BIGINT AS device_ns, "
-        "sum(bytes) / nullif(sum(sized_ns), 0) AS gb_per_s, "
+        "sum(gb_per_s * rated_ns) / nullif(sum(rated_ns), 0) AS gb_per_s, "
         "max(max_gb_per_s) AS max_gb_per_s",
         "copy_statistics",
         view.of_steps(),

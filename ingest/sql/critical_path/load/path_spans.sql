@@ -1,5 +1,5 @@
--- What the host did in the steps: operators, annotations and calls of the runtime. Python frames are
--- no part of a path: their own time counts as the host's.
+-- What the host did in the steps: operators, annotations and calls of the runtime. Python frames
+-- are no part of a path: their own time counts as the host's.
 -- One row: a span of a step, cut at the step's ends.
 -- Materialised: a step in Python reads it.
 --

@@ -2,8 +2,8 @@
 -- One row: a call of the host that waits (`waits_on_host`), or after which a stream does.
 -- Materialised: a step in Python reads it.
 --
--- `call_id` is the call. `lane` is the stream that waits, `awaited_lane` the stream waited for, 0 for
--- all. Of the latter's activities, those launched before `before_ns` count.
+-- `call_id` is the call. `lane` is the stream that waits, `awaited_lane` the stream waited for, 0
+-- for all. Of the latter's activities, those launched before `before_ns` count.
 WITH syncs AS (
     SELECT
         *,

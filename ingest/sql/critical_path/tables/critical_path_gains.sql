@@ -1,5 +1,5 @@
 -- What a median step would gain if something on its critical path took no time: the path is found
--- again without it, and can then lead elsewhere. Of the names, those with the most time on the path.
+-- again without it, and can then lead elsewhere. Names with little time on the path are left out.
 -- One row: a kind, or a name, on the critical path of a step.
 --
 -- run_id     the run

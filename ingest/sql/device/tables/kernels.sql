@@ -32,6 +32,8 @@
 -- registers        registers per thread
 -- shared_bytes     shared memory of a block, bytes
 -- bytes            bytes moved by a copy or set
+-- gb_per_s         how fast it moved them, in 10⁹ bytes per second: as the profiler measured it,
+--                  else by its length; null for kernels, and where unknown
 WITH
 activities AS (
     SELECT
@@ -39,7 +41,8 @@ activities AS (
         from_json(args, '{
             "device": "BIGINT", "stream": "BIGINT", "graph id": "BIGINT",
             "grid": ["BIGINT"], "block": ["BIGINT"], "registers per thread": "INTEGER",
-            "shared memory": "BIGINT", "bytes": "BIGINT", "size": "BIGINT"
+            "shared memory": "BIGINT", "bytes": "BIGINT", "size": "BIGINT",
+            "memory bandwidth (GB/s)": "DOUBLE"
         }') AS a
     FROM complete
     WHERE side = 'device'
@@ -95,7 +98,14 @@ SELECT
     launched.a.block,
     launched.a."registers per thread" AS registers,
     launched.a."shared memory" AS shared_bytes,
-    coalesce(launched.a.bytes, launched.a.size) AS bytes
+    coalesce(launched.a.bytes, launched.a.size) AS bytes,
+    CASE
+        WHEN launched.category <> 'kernel'
+            THEN coalesce(
+                nullif(launched.a."memory bandwidth (GB/s)", 0),
+                coalesce(launched.a.bytes, launched.a.size) / nullif(launched.dur_ns, 0)
+            )
+    END AS gb_per_s
 FROM launched
 ASOF LEFT JOIN step_moments('steps') AS moment
     ON launched.source_id = moment.source_id AND launched.host_ns >= moment.from_ns;

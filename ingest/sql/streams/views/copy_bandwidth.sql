@@ -1,7 +1,7 @@
 -- How fast copies and sets moved data, over time.
 -- One row: a moment at which the bandwidth of a kind of copy changed on a device.
 --
--- Copies whose size was not recorded, or that took no time, are left out.
+-- Copies whose rate is unknown (`kernels.gb_per_s`), or that took no time, are left out.
 --
 -- run_id    the run
 -- rank      rank of the process
@@ -19,9 +19,9 @@ WITH changes AS (
         trim(split_part(name, '(', 1)) AS copy,
         unnest([start_ns, start_ns + dur_ns]) AS time_ns,
         unnest([1, -1]) AS copies,
-        unnest([bytes / dur_ns, -bytes / dur_ns]) AS gb_per_s
+        unnest([gb_per_s, -gb_per_s]) AS gb_per_s
     FROM kernels
-    WHERE class = 'copy' AND dur_ns > 0 AND bytes IS NOT NULL
+    WHERE class = 'copy' AND dur_ns > 0 AND gb_per_s IS NOT NULL
 )
 
 SELECT

@@ -10,8 +10,8 @@
 -- unsized          of those, copies whose size was not recorded
 -- bytes            what the others moved, bytes; null when all are unsized
 -- device_ns        sum of the durations of all, ns
--- sized_ns         of that, of copies whose size was recorded, ns
--- gb_per_s         what a copy moved on average while it ran, in 10⁹ bytes per second
+-- rated_ns         of that, of copies whose rate is known, ns
+-- gb_per_s         the mean rate of these while they ran, in 10⁹ bytes per second
 -- min_gb_per_s     the slowest copy's
 -- median_gb_per_s  the median of the copies
 -- max_gb_per_s     the fastest copy's
@@ -26,11 +26,11 @@ CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
         count(*) FILTER (WHERE bytes IS NULL) AS unsized,
         sum(bytes)::BIGINT AS bytes,
         sum(dur_ns)::BIGINT AS device_ns,
-        coalesce(sum(dur_ns) FILTER (WHERE bytes IS NOT NULL), 0)::BIGINT AS sized_ns,
-        sum(bytes) / nullif(sized_ns, 0) AS gb_per_s,
-        min(bytes / nullif(dur_ns, 0)) AS min_gb_per_s,
-        median(bytes / nullif(dur_ns, 0)) AS median_gb_per_s,
-        max(bytes / nullif(dur_ns, 0)) AS max_gb_per_s
+        coalesce(sum(dur_ns) FILTER (WHERE gb_per_s IS NOT NULL), 0)::BIGINT AS rated_ns,
+        sum(kernels.gb_per_s * dur_ns) / nullif(rated_ns, 0) AS gb_per_s,
+        min(kernels.gb_per_s) AS min_gb_per_s,
+        median(kernels.gb_per_s) AS median_gb_per_s,
+        max(kernels.gb_per_s) AS max_gb_per_s
     FROM kernels
     WHERE class = 'copy'
     GROUP BY ALL;

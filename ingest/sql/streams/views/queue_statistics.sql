@@ -48,7 +48,10 @@ CREATE MACRO queue_statistics(full_length := 1024, by_step := FALSE) AS TABLE
                 queue_length.run_id = spans.run_id
                 AND queue_length.rank = spans.rank
                 AND queue_length.time_ns < spans.end_ns
-                AND queue_length.time_ns + coalesce(queue_length.dur_ns, 0) >= spans.start_ns
+                AND (
+                    queue_length.time_ns >= spans.start_ns
+                    OR queue_length.time_ns + queue_length.dur_ns > spans.start_ns
+                )
     )
 
     SELECT

@@ -8,7 +8,7 @@
 -- start_ns          Unix time at which the stream fell idle, ns
 -- dur_ns            length of the gap, ns
 -- launch_delay_ns   from the gap's start to the launch of the activity that ended it, ns: negative
---                   when it was launched in time; null when unknown
+--                   when it was launched in time; null when the launch is unknown
 -- before_kernel_id  the activity whose end began the gap (`kernels.event_id`)
 -- after_kernel_id   the activity that ended it (`kernels.event_id`)
 -- step              step of that activity (`steps.step`)
@@ -29,7 +29,7 @@ SELECT
     stream,
     before[1] AS start_ns,
     start_ns - before[1] AS dur_ns,
-    launch_ns - before[1] AS launch_delay_ns,
+    if(launch_id IS NOT NULL, launch_ns - before[1], NULL) AS launch_delay_ns,
     before[2] AS before_kernel_id,
     event_id AS after_kernel_id,
     step

@@ -1,6 +1,7 @@
 -- How the time of each device divides into computing, other work and idling:
 -- `temporal_breakdown(by_step)`. The parts do not overlap. They add up to the time from the
--- device's first activity to its last; by step, to the wall time of the step.
+-- device's first activity to its last; by step, to the wall time of the step, which begins and ends
+-- on the host.
 -- One row: a part of the time of a device, in the whole recording or in a step.
 --
 -- run_id   the run

@@ -32,7 +32,7 @@ apart AS (
     SELECT max(later.number - earlier.number) + 1 AS paths
     FROM paths AS later
     INNER JOIN paths AS earlier
-        ON earlier.number <= later.number AND earlier.end_ns > later.start_ns
+        ON later.number >= earlier.number AND later.start_ns < earlier.end_ns
 ),
 
 shown AS (
@@ -112,7 +112,9 @@ marks AS (
         row_number,
         place,
         concat(
-            '"ph":"M","name":"thread_name","args":{"name":', to_json('critical path: ' || place), '}'
+            '"ph":"M","name":"thread_name","args":{"name":',
+            to_json('critical path: ' || place),
+            '}'
         ) AS fields
     FROM tracks
 )

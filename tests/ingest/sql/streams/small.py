@@ -1,0 +1,77 @@
+"""Small traces: what to build them of, and the rows that a query gives of each."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from tests.builders.events import Event, host, kernel, op
+
+Row = tuple[Any, ...]
+Case = tuple[list[Event], str, list[Row]]  # what happens, a query, and the rows that it must give
+
+
+def call(start: float, end: float, correlation: int, name: str = "cudaLaunchKernel") -> Event:
+    duration = round(end - start, 3)
+    return host(name, "cuda_runtime", start, duration, {"correlation": correlation})
+
+
+def ran(start: float, end: float, correlation: int = 0, name: str = "A", **more: Any) -> Event:
+    """An activity; its name says what it is."""
+    kinds = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
+    more.setdefault("category", kinds.get(name.split()[0], "kernel"))
+    return kernel(name, start, round(end - start, 3), correlation=correlation, **more)
+
+
+def work(launch: float, start: float, end: float, name: str = "A", **more: Any) -> list[Event]:
+    """An activity, and a call of 1 µs that launches it."""
+    correlation = round(launch * 1000)
+    return [call(launch, launch + 1, correlation), ran(start, end, correlation, name, **more)]
+
+
+def under(name: str, start: float, end: float, *launched: list[Event]) -> list[Event]:
+    """An operator, and what it launches."""
+    return [op(name, start, end - start), *(event for events in launched for event in events)]
+
+
+def noted(name: str, start: float, end: float) -> Event:
+    """An annotation on the first stream."""
+    return op(name, start, end - start, cat="gpu_user_annotation", pid=0, tid=7)
+
+
+def measured(*kernels: str) -> list[Event]:
+    """Measurements of counters, and no kernels."""
+    return [
+        host(name, "cuda_profiler_range", 100 + place, 1, {"flops": 10.0 * place})
+        for place, name in enumerate(kernels, 1)
+    ]
+
+
+def step(number: int, start: float, end: float) -> Event:
+    return host(f"ProfilerStep#{number}", "user_annotation", start, end - start)
+
+
+def rows_of(cases: dict[str, Case], directory: Path) -> dict[str, list[Row]]:
+    """What the queries give, in order; the traces are ingested as the ranks of one run."""
+    run = directory / "run"
+    run.mkdir()
+    for rank, (events, *_) in enumerate(cases.values()):
+        trace = {"distributedInfo": {"rank": rank}, "traceEvents": events}
+        (run / f"{rank}.json").write_text(json.dumps(trace))
+    store = ingest.Store(directory / "store")
+    store.add(run)
+    with ingest.connect(store.path) as connection:
+        return {
+            title: connection.sql(f"{query} WHERE rank = {rank} ORDER BY ALL").fetchall()
+            for rank, (title, (_, query, _)) in enumerate(cases.items())
+        }
+
+
+def close(rows: list[Row]) -> list[Row]:
+    """As expected of a query: fractions need not be exact."""
+    return [
+        tuple(pytest.approx(value) if isinstance(value, float) else value for value in row)
+        for row in rows
+    ]

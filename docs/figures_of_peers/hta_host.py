@@ -9,7 +9,6 @@ from docs.figures_of_peers.hta_device import ORPHANS
 GRAPHS = "does not count launches of graphs"
 LONG = "calls no kernel of a launch above the cutoff short"
 CHANGES = "averages over changes, not over time"
-RECORDED = "takes the bandwidth that the trace records"
 REMAINDERS = "counts remainders of its sums as bandwidth"
 NOTHING = 1e-9  # GB/s: less than any copy moves
 
@@ -69,9 +68,8 @@ BANDWIDTHS = """WITH edges AS (
         unnest([1, -1]) AS copies
     FROM (
         SELECT trim(split_part(kernels.name, '(', 1)) AS copy, kernels.start_ns,
-            kernels.start_ns + greatest(kernels.dur_ns, 1000) AS end_ns,
-            if({recorded}, (args ->> '$."memory bandwidth (GB/s)"')::DOUBLE,
-                bytes / nullif(kernels.dur_ns, 0)) AS rate
+            kernels.start_ns + kernels.dur_ns AS end_ns,
+            (args ->> '$."memory bandwidth (GB/s)"')::DOUBLE AS rate
         FROM kernels INNER JOIN events USING (run_id, rank, event_id)
         WHERE run_id = '{run}' AND class = 'copy' AND (launch_id IS NOT NULL OR {orphans})
     )
@@ -95,9 +93,7 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
         return ROWS.format(run=trace.run, orphans=ORPHANS not in chosen)
 
     def bandwidths(chosen: frozenset[str]) -> str:
-        series = BANDWIDTHS.format(
-            run=trace.run, orphans=ORPHANS not in chosen, recorded=RECORDED in chosen
-        )
+        series = BANDWIDTHS.format(run=trace.run, orphans=ORPHANS not in chosen)
         return series + COPIES.format(source="rates")
 
     yield trace.compared(
@@ -130,7 +126,7 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
         "get_memory_bw_summary",
         copies,
         COPIES.format(source=f"(FROM copy_bandwidth WHERE run_id = '{trace.run}')"),
-        trace.by_rules((ORPHANS, RECORDED), bandwidths) | {REMAINDERS: _remainders(copies)},
+        trace.by_rules((ORPHANS,), bandwidths) | {REMAINDERS: _remainders(copies)},
         keys=("name",),
         slack=NOTHING,
     )

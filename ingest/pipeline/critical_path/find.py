@@ -170,7 +170,9 @@ class _Rows:
                 names = batch.schema.names
                 self._read.append({name: numpy_of(batch.column(name)) for name in names})
         if not self._read:
-            return {name: np.zeros(0, np.int64) for name in self._batches.schema.names}
+            # Of the type that rows have: numpy would make floats of labels beside other integers.
+            empty = pa.RecordBatch.from_pylist([], self._batches.schema)
+            return {name: numpy_of(empty.column(name)) for name in empty.schema.names}
         columns = {
             name: np.concatenate([part[name] for part in self._read]) for name in self._read[0]
         }

@@ -58,11 +58,15 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
     edges = Edges()
     add_streams(nodes, edges)
     waited = add_waits(nodes, edges)
-    last = np.flatnonzero(nodes.times[: nodes.start] == nodes.end_ns)
-    edges.add(last[last % 2 == 1], nodes.end, 0, NOBODY, Kind.HOST)
+    # The step lasts until the end of all that it launched.
+    launched = 2 * nodes.activity_owners[nodes.activities["is_own"] == 1] + 1
+    ends = np.arange(1, 2 * nodes.span_count, 2)
+    last = np.append(ends[nodes.times[ends] == nodes.end_ns], launched)
+    edges.add(last, nodes.end, 0, NOBODY, Kind.HOST)
     if host:
         add_threads(nodes, host, waited, edges)
-        rest = 0 if len(last) else nodes.end_ns - nodes.times[host.main.nodes[-1]]
+        is_reached = bool((nodes.times[last] == nodes.end_ns).any())
+        rest = 0 if is_reached else nodes.end_ns - nodes.times[host.main.nodes[-1]]
         edges.add(host.main.nodes[-1], nodes.end, rest, NOBODY, Kind.HOST)
     lanes, places = _places(nodes, host)
     return in_order(nodes.times, lanes, places, edges)

@@ -58,11 +58,15 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
     edges = Edges()
     add_streams(nodes, edges)
     waited = add_waits(nodes, edges)
-    last = np.flatnonzero(nodes.times[: nodes.start] == nodes.end_ns)
-    edges.add(last[last % 2 == 1], nodes.end, 0, NOBODY, Kind.HOST)
+    # The step lasts until the end of all that it launched.
+    launched = 2 * nodes.activity_owners[nodes.activities["is_own"] == 1] + 1
+    ends = np.arange(1, 2 * nodes.span_count, 2)
+    last = np.append(ends[nodes.times[ends] == nodes.end_ns], launched)
+    edges.add(last, nodes.end, 0, NOBODY, Kind.HOST)
     if host:
         add_threads(nodes, host, waited, edges)
-        rest = 0 if len(last) else nodes.end_ns - nodes.times[host.main.nodes[-1]]
+        is_reached = bool((nodes.times[last] == nodes.end_ns).any())
+        rest = 0 if is_reached else nodes.end_ns - nodes.times[host.main.nodes[-1]]
         edges.add(host.main.nodes[-1], nodes.end, rest, NOBODY, Kind.HOST)
     lanes, places = _places(nodes, host)
     return in_order(nodes.times, lanes, places, edges)
@@ -170,7 +174,9 @@ class _Rows:
                 names = batch.schema.names
                 self._read.append({name: numpy_of(batch.column(name)) for name in names})
         if not self._read:
-            return {name: np.zeros(0, np.int64) for name in self._batches.schema.names}
+            # Of the type that rows have: numpy would make floats of labels beside other integers.
+            empty = pa.RecordBatch.from_pylist([], self._batches.schema)
+            return {name: numpy_of(empty.column(name)) for name in empty.schema.names}
         columns = {
             name: np.concatenate([part[name] for part in self._read]) for name in self._read[0]
         }

@@ -33,21 +33,27 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
     is_bound = np.zeros(len(owners), np.bool_)
     # What begins before its call ends takes the call's own time.
     calls = np.where((launch < nodes.start) & (launch % 2 == 0), launch // 2, owners)
+    waited, others = Edges(), Edges()
     for kind, sources in found.items():
         waits = times[starts] - _times(nodes, sources)
         has = sources != NONE
         binds = has & ~is_bound & (_times(nodes, sources) == last)
         is_bound |= binds
-        # For those that decided nothing, what a wait of this kind takes at least.
-        shortest = waits[has].min() if has.any() and kind is not Kind.DEPENDENCY else 0
+        # What a wait of this kind takes at least, for those that decided nothing.
+        can_bind = binds.any() and kind is not Kind.DEPENDENCY
+        shortest = waits[binds].min() if can_bind else 0
         unexplained = (kind is Kind.QUEUE) & binds & (waits >= LONG_NS)
-        edges.add(
-            sources[has],
-            starts[has],
-            np.where(binds, waits, shortest)[has],
-            (calls if kind is Kind.LAUNCH else owners)[has],
-            np.where(unexplained, Kind.UNEXPLAINED, kind)[has],
+        columns = (
+            sources,
+            starts,
+            np.where(binds, waits, np.minimum(waits, shortest)),
+            calls if kind is Kind.LAUNCH else owners,
+            np.where(unexplained, Kind.UNEXPLAINED, kind),
         )
+        waited.add(*(column[binds] for column in columns))
+        others.add(*(column[has & ~binds] for column in columns))
+    # Of edges that weigh the same, the path takes the first: what was waited for.
+    edges.columns += waited.columns + others.columns
 
 
 def _times(nodes: Nodes, sources: Integers) -> Integers:
@@ -67,7 +73,7 @@ def _launches(nodes: Nodes) -> Integers:
     )
     begun, known = activities["start_ns"], spans != NONE
     of_call = known & (nodes.spans["is_op"][spans] == 0) if nodes.span_count else known
-    found = 2 * spans + (of_call & (nodes.times[2 * spans + 1] <= begun))
+    found = 2 * spans + (of_call & (nodes.times[2 * spans + 1] < begun))
     # At the same time, devices go first.
     known &= nodes.times[found] < begun
     launched_before = (activities["launch_ns"] >= 0) & (activities["launch_ns"] < nodes.start_ns)

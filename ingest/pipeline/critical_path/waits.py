@@ -17,7 +17,8 @@ def add_waits(nodes: Nodes, edges: Edges) -> npt.NDArray[np.bool_]:
     """Adds an edge from what each wait waited for to its end; returns the spans that have one.
 
     A synchronisation waits for what was launched before it: on the stream that CUDA recorded, else
-    on any. A call that copies waits where the copy ends before the call does.
+    on any. What has no launch was launched before the recording. A call that copies waits where
+    the copy ends before the call does.
     """
     activities = nodes.activities
     has_edge = np.zeros(nodes.span_count, np.bool_)
@@ -45,7 +46,7 @@ def add_waits(nodes: Nodes, edges: Edges) -> npt.NDArray[np.bool_]:
             if ends[at] <= since:
                 break
             is_own = launched.get(span) == place
-            is_awaited = span in waits and 0 <= activities["launch_ns"][place] < since
+            is_awaited = span in waits and activities["launch_ns"][place] < since
             if is_own or (is_awaited and lane in (ALL_LANES, activities["lane"][place])):
                 source = 2 * int(nodes.activity_owners[place]) + 1
                 edges.add(source, 2 * span + 1, until - ends[at], span, Kind.SYNC)

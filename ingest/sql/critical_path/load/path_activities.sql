@@ -4,6 +4,7 @@
 --
 -- `launch_id` is the call that launched it; where that is unknown, the operator that did.
 -- `launch_ns` is -1 where neither is known. `class` is the place in communication, compute, copy.
+-- `is_own` is 1 for what the step launched.
 -- `kernel_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0
 -- for none.
 SELECT
@@ -15,6 +16,7 @@ SELECT
     coalesce(kernels.launch_id, kernels.op_id, -1) AS launch_id,
     coalesce(kernels.launch_ns, -1) AS launch_ns,
     CASE kernels.class WHEN 'communication' THEN 0 WHEN 'compute' THEN 1 ELSE 2 END AS class,
+    (kernels.step IS NOT DISTINCT FROM path_steps.step)::TINYINT AS is_own,
     hash(kernels.name) AS kernel_label,
     if(kernels.op IS NULL, 0, hash(kernels.op)) AS op_label,
     if(ops.module IS NULL, 0, hash(ops.module)) AS module_label

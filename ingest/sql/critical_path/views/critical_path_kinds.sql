@@ -4,7 +4,7 @@
 -- kind     its name, as in `critical_paths`
 -- ordinal  order in which to show the kinds, from 1
 -- text     what it is
-SELECT kind, ordinal, text
+SELECT kind, ordinal::BIGINT AS ordinal, text
 FROM (
     VALUES
     ('compute', 1, 'a compute kernel ran'),

@@ -1,0 +1,230 @@
+"""What holds for the critical path of every step of every sample."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from tests.conftest import NOT_A_TRACE
+from tests.samples import COMPILED, TWO_RANKS, Samples
+
+NAMED = 8  # names of a level that have a gain, at most
+# What `step_metrics` tells of each step: its whole time is what its path has to cover.
+STEPS = """
+    WITH whole AS (
+        SELECT
+            run_id,
+            source_id,
+            rank,
+            step,
+            min(start_ns) AS start_ns,
+            max(work_end_ns) - min(start_ns) AS ns,
+            bool_or(is_median) AS is_median
+        FROM step_metrics
+        WHERE start_ns IS NOT NULL
+        GROUP BY run_id, source_id, rank, step
+    )
+"""
+# The names that can have a gain, by how much time they take.
+PLACED = """
+    WITH placed AS (
+        SELECT
+            *,
+            row_number() OVER (
+                PARTITION BY run_id, rank, step, level ORDER BY on_path_ns DESC, gain_ns IS NULL
+            ) AS place
+        FROM critical_path_summary
+        WHERE name IS NOT NULL
+    )
+"""
+
+
+Ask = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def all_samples(sampled: Samples) -> Path:
+    """A store of the traces, of two ranks as one run, and of a run with a compile log."""
+    traces = (run for run in sampled.names("traces") if run != NOT_A_TRACE)
+    return sampled.store(*traces, TWO_RANKS, COMPILED)
+
+
+@pytest.fixture
+def ask(all_samples: Path) -> Iterator[Ask]:
+    """Asks that store."""
+    with ingest.connect(all_samples) as connection:
+        yield lambda query: connection.sql(query).fetchall()
+
+
+def test_each_step_has_a_path(ask: Ask) -> None:
+    steps = ask(f"{STEPS} SELECT run_id, source_id, rank, step, is_median FROM whole")
+    found = ask("SELECT DISTINCT run_id, source_id, rank, step, is_median FROM critical_paths")
+    assert len(steps) >= 54
+    assert set(steps) == set(found)
+
+
+def test_a_path_begins_with_its_step_and_lasts_as_long(ask: Ask) -> None:
+    whole = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM whole")
+    found = ask("""
+        SELECT run_id, source_id, step, arg_min(start_ns, ordinal), sum(dur_ns)::BIGINT
+        FROM critical_paths GROUP BY run_id, source_id, step
+    """)
+    assert set(found) == set(whole)
+
+
+def test_stretches_follow_each_other_without_a_gap(ask: Ask) -> None:
+    apart = ask("""
+        WITH beside AS (
+            SELECT
+                *,
+                lag(start_ns + dur_ns) OVER path AS reached_ns,
+                lag(ordinal) OVER path AS before
+            FROM critical_paths
+            WINDOW path AS (PARTITION BY run_id, source_id, step ORDER BY ordinal)
+        )
+
+        SELECT run_id, step, ordinal FROM beside
+        WHERE dur_ns <= 0 OR ordinal <> coalesce(before + 1, 0) OR start_ns <> reached_ns
+    """)
+    assert apart == []
+
+
+def test_the_macro_shows_the_rows_of_a_step_in_order(ask: Ask) -> None:
+    columns = "rank, ordinal, kind, event_id, name, op, module, lane, start_ns, dur_ns"
+    steps = ask("SELECT DISTINCT run_id, rank, step FROM critical_paths WHERE ordinal = 0")
+    for run, rank, step in sorted(steps, key=str)[::7]:
+        numbered = "NULL" if step is None else step
+        shown = ask(
+            f"SELECT {columns} "
+            f"FROM critical_path('{run}', of_rank := {rank}, of_step := {numbered})"
+        )
+        assert shown == ask(f"""
+            SELECT {columns} FROM critical_paths
+            WHERE run_id = '{run}' AND rank = {rank} AND step IS NOT DISTINCT FROM {numbered}
+            ORDER BY ordinal
+        """)
+
+
+def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
+    differing = ask(f"""
+        {STEPS},
+        levels AS (
+            SELECT
+                run_id, rank, step, level,
+                sum(on_path_ns) AS ns,
+                sum(percent) AS percent
+            FROM critical_path_summary GROUP BY run_id, rank, step, level
+        )
+
+        SELECT whole.run_id, whole.rank, whole.step, named.level
+        FROM whole
+        CROSS JOIN (VALUES ('kind'), ('call'), ('op'), ('kernel'), ('module')) AS named (level)
+        LEFT JOIN levels
+            ON
+                whole.run_id = levels.run_id
+                AND whole.rank = levels.rank
+                AND whole.step IS NOT DISTINCT FROM levels.step
+                AND named.level = levels.level
+        WHERE NOT coalesce(levels.ns = whole.ns AND abs(levels.percent - 100) < 1e-6, false)
+    """)
+    assert differing == []
+    assert len(ask("SELECT DISTINCT level FROM critical_path_summary")) == 5
+
+
+def test_every_kind_is_on_a_path_and_has_a_text(ask: Ask) -> None:
+    found = ask("SELECT DISTINCT kind FROM critical_paths")
+    assert set(found) == set(ask("SELECT kind FROM critical_path_kinds"))
+
+
+def test_a_stretch_of_a_device_lies_within_its_activity(ask: Ask) -> None:
+    outside = ask("""
+        SELECT path.run_id, path.step, path.ordinal
+        FROM critical_paths AS path
+        LEFT JOIN kernels AS kernel
+            ON path.run_id = kernel.run_id AND path.event_id = kernel.event_id
+        WHERE
+            path.kind IN ('compute', 'communication', 'copy')
+            AND NOT coalesce(
+                path.kind = kernel.class
+                AND path.lane = 'stream ' || kernel.stream
+                AND path.start_ns >= kernel.start_ns
+                AND path.start_ns + path.dur_ns <= kernel.start_ns + kernel.dur_ns,
+                false
+            )
+    """)
+    assert outside == []
+
+
+def test_a_wait_for_a_stream_ends_as_its_activity_starts(ask: Ask) -> None:
+    others = ask("""
+        SELECT path.run_id, path.step, path.ordinal
+        FROM critical_paths AS path
+        LEFT JOIN kernels AS kernel
+            ON path.run_id = kernel.run_id AND path.event_id = kernel.event_id
+        WHERE
+            path.kind IN ('queue', 'dependency')
+            AND NOT coalesce(path.start_ns + path.dur_ns = kernel.start_ns, false)
+    """)
+    assert others == []
+
+
+def test_no_gain_is_longer_than_the_step(ask: Ask) -> None:
+    wrong = ask(f"""
+        {STEPS}
+        SELECT gain.* FROM critical_path_gains AS gain
+        LEFT JOIN whole
+            ON
+                gain.run_id = whole.run_id
+                AND gain.source_id = whole.source_id
+                AND gain.step IS NOT DISTINCT FROM whole.step
+        WHERE NOT coalesce(gain.gain_ns BETWEEN 0 AND whole.ns, false)
+    """)
+    assert wrong == []
+
+
+def test_no_gain_is_longer_than_the_time_on_the_path(ask: Ask) -> None:
+    """Without a name, the path of before is shorter by its time, and the longest is no shorter."""
+    assert (
+        ask("SELECT * FROM critical_path_summary WHERE NOT gain_ns BETWEEN 0 AND on_path_ns") == []
+    )
+
+
+def test_each_gain_has_its_name_in_the_summary(ask: Ask) -> None:
+    lost = ask("""
+        SELECT runs.name, gain.rank, gain.step, gain.level, gain.name
+        FROM critical_path_gains AS gain
+        INNER JOIN runs USING (run_id)
+        LEFT JOIN critical_path_summary AS summary
+            ON
+                gain.run_id = summary.run_id
+                AND gain.rank = summary.rank
+                AND gain.step IS NOT DISTINCT FROM summary.step
+                AND gain.level = summary.level
+                AND gain.name = summary.name
+        WHERE summary.name IS NULL
+    """)
+    assert lost == []
+
+
+def test_median_steps_have_the_gains_of_what_takes_most_time(ask: Ask) -> None:
+    """Of names that take as much as the last one that has a gain, some have none."""
+    wrong = ask(f"""
+        {PLACED}
+        SELECT runs.name, rank, step, level, placed.name, place, gain_ns
+        FROM placed INNER JOIN runs USING (run_id)
+        WHERE
+            is_median
+            AND (gain_ns IS NOT NULL) <> (level = 'kind' OR place <= {NAMED})
+    """)
+    assert wrong == []
+
+
+def test_other_steps_have_no_gains(ask: Ask) -> None:
+    assert (
+        ask("SELECT * FROM critical_path_summary WHERE NOT is_median AND gain_ns IS NOT NULL") == []
+    )
+    assert (
+        ask("SELECT * FROM critical_path_summary WHERE name IS NULL AND gain_ns IS NOT NULL") == []
+    )

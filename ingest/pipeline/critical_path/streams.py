@@ -42,7 +42,8 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
         # What a wait of this kind takes at least, for those that decided nothing.
         can_bind = binds.any() and kind is not Kind.DEPENDENCY
         shortest = waits[binds].min() if can_bind else 0
-        unexplained = (kind is Kind.QUEUE) & binds & (waits >= LONG_NS)
+        in_call = (kind is Kind.LAUNCH) & (calls != owners)
+        unexplained = is_long & binds & (kind is not Kind.DEPENDENCY) & ~in_call
         columns = (
             sources,
             starts,

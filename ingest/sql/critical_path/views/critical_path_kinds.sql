@@ -12,9 +12,9 @@ FROM (
     ('copy', 3, 'a copy or set ran'),
     ('host', 4, 'the host worked: in an operator or call, or in Python between them'),
     ('launch', 5, 'from a call to the start of what it launched'),
-    ('queue', 6, 'from the end of an activity to the start of the next one of its stream'),
+    ('queue', 6, 'from the end of an activity to the start of the next one on its stream'),
     ('dependency', 7, 'from the end of an activity to the start of one on another stream'),
     ('sync', 8, 'from the end of what the host waited for to the end of its wait'),
     ('thread', 9, 'from one thread of the host to another'),
-    ('unexplained', 10, 'a wait for something that no event tells, such as workers of a loader')
+    ('unexplained', 10, 'a wait whose end no event explains, such as for the workers of a loader')
 ) AS listed (kind, ordinal, text);

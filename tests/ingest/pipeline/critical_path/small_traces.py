@@ -112,7 +112,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
         [STEP, *A_10, call(40, 42, 2), on_device("B", 90, 200, 2)],
         [
             *[*BEGIN, ("host", WHOLE, 28), ("host", LAUNCH, 2)],
-            *[("launch", "B", 48), ("compute", "B", 110)],
+            *[("unexplained", "B", 48), ("compute", "B", 110)],
         ],
     ),
     "no launches": (

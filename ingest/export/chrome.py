@@ -132,7 +132,10 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], base_
         own | {"pid": _own_pid(place), "name": name, "args": args}
         for place, label in enumerate(_labels(parts))
         for name, args in (
-            ("process_name", {"name": ": ".join(filter(None, [label, "steps and idle time"]))}),
+            (
+                "process_name",
+                {"name": ": ".join(filter(None, [label, "steps, idle time and critical path"]))},
+            ),
             ("process_sort_index", {"sort_index": place * SORT_PER_PLACE - 1}),
         )
     ]

@@ -47,9 +47,10 @@ def find_paths(
         connection.unregister("found")
         if is_median:
             labels = _labels(nodes, host, graph)
-            connection.executemany(
-                f"INSERT INTO {gains_table} VALUES ($1, $2, $3, $4, $5)",
-                [(path, *gain) for gain in _gains(graph, edges, labels)],
+            connection.execute(
+                f"INSERT INTO {gains_table} "
+                "SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
+                [path, *map(list, zip(*_gains(graph, edges, labels), strict=True))],
             )
 
 
@@ -174,9 +175,8 @@ class _Rows:
                 names = batch.schema.names
                 self._read.append({name: numpy_of(batch.column(name)) for name in names})
         if not self._read:
-            # Of the type that rows have: numpy would make floats of labels beside other integers.
-            empty = pa.RecordBatch.from_pylist([], self._batches.schema)
-            return {name: numpy_of(empty.column(name)) for name in empty.schema.names}
+            # Joined to others, an array of bool takes their type.
+            return {name: np.zeros(0, np.bool_) for name in self._batches.schema.names}
         columns = {
             name: np.concatenate([part[name] for part in self._read]) for name in self._read[0]
         }

@@ -267,7 +267,7 @@ def test_counters_of_the_device(small: Traces, export: Export) -> None:
 
 def test_processes_are_named_with_their_labels(small: Traces, export: Export) -> None:
     names = [e["args"]["name"] for e in export("trace") if e.get("name") == "process_name"]
-    assert names == ["steps and idle time", "python (GPU 0)"]
+    assert names == ["steps, idle time and critical path", "python (GPU 0)"]
 
 
 def test_an_export_can_be_exported_again(
@@ -332,7 +332,7 @@ def test_a_stretch_that_begins_in_a_gap_has_no_time_below_0(small: Traces, expor
 def test_two_steps_of_one_run_start_together(small: Traces, export: Export) -> None:
     events = export("trace", "--step", "0", "--beside", "trace", "--beside-step", "1")
     tracks = {e["pid"]: e["args"]["name"] for e in own(events, "M") if e["name"] == "process_name"}
-    assert list(tracks.values()) == ["step 0: steps and idle time", "step 1: steps and idle time"]
+    assert list(tracks.values()) == ["step 0: steps, idle time and critical path", "step 1: steps, idle time and critical path"]
     found = {(e["name"], e["pid"]): e["ts"] for e in own(events, "B")}
     steps = [found[f"step {step}", pid] for step, pid in enumerate(tracks)]
     assert steps[0] == steps[1]

@@ -4,17 +4,6 @@
 --
 -- `call_id` is the call. `lane` is the stream that waits, `awaited_lane` the stream waited for, 0
 -- for all. Of the latter's activities, those launched before `before_ns` count.
-WITH syncs AS (
-    SELECT
-        *,
-        from_json(args, '{
-            "cuda_sync_kind": "VARCHAR", "device": "BIGINT", "stream": "BIGINT",
-            "wait_on_stream": "BIGINT", "wait_on_cuda_event_record_corr_id": "BIGINT"
-        }') AS a
-    FROM complete
-    WHERE category = 'cuda_sync'
-)
-
 SELECT
     path_steps.path,
     call.event_id AS call_id,
@@ -26,7 +15,7 @@ SELECT
         ELSE hash(syncs.a.device, syncs.a.wait_on_stream)
     END AS awaited_lane,
     coalesce(record.start_ns, call.start_ns) AS before_ns
-FROM syncs
+FROM recorded_syncs AS syncs
 INNER JOIN complete AS call
     ON
         syncs.source_id = call.source_id

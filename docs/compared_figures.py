@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,28 +49,38 @@ A figure that only one of the two has counts as 0 in the other.
 """
 
 
+RUNS = (*OF_HTA, *OF_TRACELENS)
+
+
 def main() -> None:
     """Writes the page, and prints the figures without a reason."""
     samples = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as directory:
-        traces = _traces(samples / "traces", Path(directory))
-        hta = list(_hta(traces, samples / "expected" / "hta"))
-        lens = list(_tracelens(traces, samples / "expected" / "tracelens"))
-        exact = list(_exact(traces, samples / "expected" / "hta"))
-    sections = {"HTA": hta, "TraceLens": lens, "A plain reading of the file": exact}
-    PAGE.write_text(HEAD + "".join(map(_section, sections, sections.values())), encoding="utf-8")
-    for comparison in [*hta, *lens, *exact]:
+        store = ingest.Store(Path(directory) / "store")
+        for name in RUNS:
+            store.add(samples / "traces" / f"{name}.json.gz", ingest.AddOptions(name=name))
+        sections = compared(store, samples / "expected")
+    PAGE.write_text(page(sections), encoding="utf-8")
+    for comparison in chain.from_iterable(sections.values()):
         for key, figures in comparison.unexplained().items():
             print(comparison.analysis, comparison.trace, *key, *figures, sep=" | ")
 
 
-def _traces(folder: Path, directory: Path) -> dict[str, Trace]:
-    store = ingest.Store(directory / "store")
-    for name in (*OF_HTA, *OF_TRACELENS):
-        store.add(folder / f"{name}.json.gz", ingest.AddOptions(name=name))
-    connection = ingest.connect(store)
-    runs = connection.execute("SELECT name, run_id FROM runs").fetchall()
-    return {name: Trace(connection, name, run) for name, run in runs}
+def compared(store: ingest.Store, expected: Path) -> dict[str, list[Comparison]]:
+    """The comparisons by section of the page. The store has `RUNS` by these names."""
+    with ingest.connect(store) as connection:
+        runs = connection.execute("SELECT name, run_id FROM runs").fetchall()
+        traces = {name: Trace(connection, name, run) for name, run in runs}
+        return {
+            "HTA": list(_hta(traces, expected / "hta")),
+            "TraceLens": list(_tracelens(traces, expected / "tracelens")),
+            "A plain reading of the file": list(_exact(traces, expected / "hta")),
+        }
+
+
+def page(sections: dict[str, list[Comparison]]) -> str:
+    """The text of the page."""
+    return HEAD + "".join(map(_section, sections, sections.values()))
 
 
 def _hta(traces: dict[str, Trace], expected: Path) -> Iterator[Comparison]:

@@ -24,6 +24,7 @@ PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
     "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
     "timeline": (f"timeline?run={{{WORKERS}}}", 1150, "light"),
+    "streams": (f"streams?run={{{WORKERS}}}", 1050, "light"),
     "modules": (f"modules?run={{{MODEL}}}", 900, "light"),
     "bubbles": (f"bubbles?run={{{WORKERS}}}", 900, "dark"),
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),

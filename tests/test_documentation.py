@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection as Connection
 from typer.main import get_command
 
 import ingest
-from docs import generate, worked_questions
+from docs import compared_figures, generate, worked_questions
 from ingest import connect, sql
 from ingest.cli.commands import app
 from tests.samples import TWO_RANKS, Samples
@@ -76,11 +76,24 @@ def test_the_questions_show_what_their_queries_give(sampled: Samples) -> None:
     assert worked_questions.questions(page, store) == page
 
 
-def test_users_of_tensorboard_find_each_view(sampled: Samples) -> None:
-    page = (REPOSITORY / "docs" / "from_tensorboard.md").read_text(encoding="utf-8")
+WORKERS = ("v100_resnet50_workers0", "v100_resnet50_workers4")
+NCCL = ("nccl_training_control", "nccl_training_test")
+
+
+@pytest.mark.parametrize(
+    ("tool", "fewest", "runs"),
+    [
+        ("tensorboard", 15, (*WORKERS, TWO_RANKS, "flux_eager_full")),
+        ("hta", 12, (*NCCL, "mi300_resnet_ddp_rank0")),
+        ("tracelens", 12, (*WORKERS, "b200_gptoss")),
+    ],
+)
+def test_users_of_another_tool_find_each_view(
+    tool: str, fewest: int, runs: tuple[str, ...], sampled: Samples
+) -> None:
+    page = (REPOSITORY / "docs" / f"from_{tool}.md").read_text(encoding="utf-8")
     queries = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
-    assert len(queries) >= 15
-    runs = ("v100_resnet50_workers0", "v100_resnet50_workers4", TWO_RANKS, "flux_eager_full")
+    assert len(queries) >= fewest
     with connect(sampled.store(*runs)) as opened:
         for query in queries:
             rows = opened.execute(query).fetchall()
@@ -89,6 +102,13 @@ def test_users_of_tensorboard_find_each_view(sampled: Samples) -> None:
     for command, options in re.findall(r"^\$ ingest (\w+)(.*)$", page, re.MULTILINE):
         known = {name for option in commands[command].params for name in option.opts}
         assert set(re.findall(r"--[\w-]+", options)) <= known
+
+
+def test_the_compared_figures_are_those_of_the_samples(sampled: Samples, samples: Path) -> None:
+    store = ingest.Store(sampled.store(*compared_figures.RUNS))
+    sections = compared_figures.compared(store, samples / "expected")
+    assert compared_figures.PAGE.read_text(encoding="utf-8") == compared_figures.page(sections)
+    assert not any(each.unexplained() for part in sections.values() for each in part)
 
 
 def test_the_graph_of_the_sql_is_what_the_sql_says() -> None:

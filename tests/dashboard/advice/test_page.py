@@ -60,7 +60,7 @@ def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, 
 def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(WORKERS0))
     page.session_state["advice-others"] = True
-    _, others = tables(page.run())
+    *_, others = tables(page.run())
     assert set(others["kind"]) == {
         KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
     }

@@ -106,7 +106,7 @@ def test_several_runs_stand_side_by_side(app, shown_store, run_of):
 
 def test_a_name_in_the_url_opens_its_details(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"), name="aten::bmm")
-    assert [tab.label for tab in page.tabs] == ["Kernels", "Shapes", "Calls"]
+    assert [tab.label for tab in page.tabs] == ["Kernels", "Sequences", "Shapes", "Calls"]
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_tick_belongs_to_its_step(app, shown_store, run_of):
         page.query_params["step"] = step
         page.run()
         assert "aten::conv2d" in page.query_params["name"]
-        assert [tab.label for tab in page.tabs] == ["Kernels", "Shapes", "Calls"]
+        assert [tab.label for tab in page.tabs] == ["Kernels", "Sequences", "Shapes", "Calls"]
 
 
 def test_a_run_without_activity_says_so(app, traces):

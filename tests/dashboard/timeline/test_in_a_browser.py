@@ -140,7 +140,9 @@ def test_all_ranks_of_a_run(tab: Page, address: str, run_of: RunOf) -> None:
     tab.goto(f"{address}/timeline?run={run_of(TWO_RANKS)}&step=all&ranks=true")
     frame = perfetto(tab)
     for rank in (0, 1):
-        expect(frame.get_by_text(f"rank {rank}: steps, idle time and critical path").first).to_be_visible()
+        expect(
+            frame.get_by_text(f"rank {rank}: steps, idle time and critical path").first
+        ).to_be_visible()
 
 
 def test_steps_of_two_runs_together(
@@ -152,7 +154,9 @@ def test_steps_of_two_runs_together(
     tab.get_by_role("link", name="Both in one timeline").click()
     frame = perfetto(tab)
     for run in (base, other):
-        expect(frame.get_by_text(f"{run}: steps, idle time and critical path").first).to_be_visible()
+        expect(
+            frame.get_by_text(f"{run}: steps, idle time and critical path").first
+        ).to_be_visible()
 
 
 def test_a_cpu_s_run_has_the_host_s_idle_time(tab: Page, address: str, run_of: RunOf) -> None:

@@ -156,7 +156,7 @@ def test_all_events_of_a_stretch_are_in_it(
 def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> None:
     events = export("v100_resnet50_workers0", "--step", "6", store=exported_store)
     starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
-    arrows = [e for e in events if e["ph"] in "sf"]
+    arrows = [e for e in events if e["ph"] in "sf" and e.get("cat") != "tracehouse"]
     assert arrows
     assert all((e["pid"], e["tid"], e["ts"]) in starts for e in arrows)
     ends = Counter(e["ph"] for e in arrows)
@@ -240,7 +240,9 @@ def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
     }
     found = {
         phase: sorted(
-            (tracks[e["pid"], e["tid"]], e["ts"], e.get("name")) for e in own(events, phase)
+            (tracks[e["pid"], e["tid"]], e["ts"], e.get("name"))
+            for e in own(events, phase)
+            if not tracks[e["pid"], e["tid"]].startswith("critical path")
         )
         for phase in "BE"
     }
@@ -254,6 +256,38 @@ def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
     }
 
 
+def test_critical_paths_are_tracks_with_arrows(small: Traces, export: Export) -> None:
+    """The paths of the two steps share time: each has tracks of its own."""
+    events = export("trace")
+    tracks = {
+        e["tid"]: e["args"]["name"]
+        for e in own(events, "M")
+        if e["args"].get("name", "").startswith("critical path: ")
+    }
+    paths: dict[int, list[tuple[str, float, float]]] = {}
+    for tid in tracks:
+        begins, ends = ([e for e in own(events, phase) if e["tid"] == tid] for phase in "BE")
+        for begin, end in zip(begins, ends, strict=True):
+            stretch = (begin["name"], begin["ts"], end["ts"])
+            paths.setdefault(begin["args"]["step"], []).append(stretch)
+    assert {step: sorted(path, key=lambda each: each[1]) for step, path in paths.items()} == {
+        0: [
+            ("host", 0, 10),
+            ("host", 10, 20),
+            ("host", 20, 25),
+            ("unexplained", 25, 90),
+            ("compute", 90, 130),
+        ],
+        1: [("compute", 100, 130), ("unexplained", 130, 190), ("compute", 190, 230)],
+    }
+    arrows = [
+        (e["ph"], tracks[e["tid"]].removeprefix("critical path: "), e["ts"])
+        for phase in "sf"
+        for e in own(events, phase)
+    ]
+    assert arrows == [("s", "host", 24.999), ("f", "stream 7", 25)]
+
+
 def test_counters_of_the_device(small: Traces, export: Export) -> None:
     counted: dict[str, list[tuple[float, float]]] = {}
     for event in own(export("trace"), "C"):
@@ -261,6 +295,7 @@ def test_counters_of_the_device(small: Traces, export: Export) -> None:
         counted.setdefault(f"{event['name']} {what}", []).append((event["ts"], value))
     assert counted == {
         "device 0 activities running": [(90, 1), (130, 0), (190, 1), (230, 0)],
+        "device 0, stream 7 launches in the queue": [(20, 1), (90, 0), (120, 1), (190, 0)],
         "device 0, stream 7 estimated occupancy, %": [(90, 50), (130, 0), (190, 50), (230, 0)],
     }
 
@@ -332,7 +367,10 @@ def test_a_stretch_that_begins_in_a_gap_has_no_time_below_0(small: Traces, expor
 def test_two_steps_of_one_run_start_together(small: Traces, export: Export) -> None:
     events = export("trace", "--step", "0", "--beside", "trace", "--beside-step", "1")
     tracks = {e["pid"]: e["args"]["name"] for e in own(events, "M") if e["name"] == "process_name"}
-    assert list(tracks.values()) == ["step 0: steps, idle time and critical path", "step 1: steps, idle time and critical path"]
+    assert list(tracks.values()) == [
+        "step 0: steps, idle time and critical path",
+        "step 1: steps, idle time and critical path",
+    ]
     found = {(e["name"], e["pid"]): e["ts"] for e in own(events, "B")}
     steps = [found[f"step {step}", pid] for step, pid in enumerate(tracks)]
     assert steps[0] == steps[1]

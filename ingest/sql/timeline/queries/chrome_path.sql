@@ -1,6 +1,6 @@
 -- The critical paths as tracks in process $pid: one for the host, and one for each stream that they
 -- lead over. Arrows lead from track to track. Paths of steps that share time have tracks of their
--- own.
+-- own. Stretches name their kind alone: Perfetto's search for a kernel would find them too.
 -- One row: an event, as JSON after a comma; in order of time.
 WITH
 stretches AS (
@@ -38,12 +38,7 @@ apart AS (
 shown AS (
     SELECT
         stretches.*,
-        paths.number % apart.paths AS row_number,
-        if(
-            stretches.kind IN ('compute', 'communication', 'copy', 'host'),
-            coalesce(stretches.name, 'between operators'),
-            stretches.kind
-        ) AS label
+        paths.number % apart.paths AS row_number
     FROM stretches
     INNER JOIN paths
         ON
@@ -81,9 +76,9 @@ marks AS (
         place,
         concat(
             '"ph":"B","name":',
-            to_json(label),
+            to_json(kind),
             ',"args":',
-            json_object('kind', kind, 'step', step, 'operator', op, 'module', module)
+            json_object('step', step)
         ) AS fields
     FROM shown
     UNION ALL

@@ -52,7 +52,8 @@ def test_an_operator_shows_its_kernels_in_a_row(app, shown_store, run_of):
     with ingest.connect(shown_store) as connection:
         sequences = connection.execute(
             "SELECT length, calls, device_ns FROM kernel_sequences(by_step := TRUE) "
-            "WHERE run_id = $1 AND step = 8 AND level = 'op' AND name = 'aten::conv2d' ORDER BY ALL",
+            "WHERE run_id = $1 AND step = 8 AND level = 'op' AND name = 'aten::conv2d' "
+            "ORDER BY ALL",
             [run_of(WORKERS)],
         ).fetchall()
     found = table[["length", "calls", "device_ns"]].itertuples(index=False, name=None)

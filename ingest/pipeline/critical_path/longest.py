@@ -57,7 +57,7 @@ class _Chains:
     """Nodes that one edge alone leads to, from the node before: most spans on a thread.
 
     For each node: whether it is such an inner node, its `edge`, and the `first` node of its chain.
-    `order` has the nodes chain by chain, and `begins` the place where each one's chain begins there.
+    `order` has the nodes chain by chain; `begins` has where in it the chain of each one begins.
     """
 
     is_inner: npt.NDArray[np.bool_]

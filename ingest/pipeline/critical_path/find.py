@@ -46,11 +46,11 @@ def find_paths(
         )
         connection.unregister("found")
         if is_median:
-            labels = _labels(nodes, host, graph)
+            labels = labels_of(nodes, host, graph)
             connection.execute(
                 f"INSERT INTO {gains_table} "
                 "SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
-                [path, *map(list, zip(*_gains(graph, edges, labels), strict=True))],
+                [path, *map(list, zip(*gains(graph, edges, labels), strict=True))],
             )
 
 
@@ -90,7 +90,7 @@ def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
     return lanes, places
 
 
-def _labels(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
+def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
     """For each level the label of every edge, 0 for none; kinds are numbered from 1 here."""
     none = np.zeros(len(nodes.activity_owners), np.uint64)
     ops = host.ops if host else np.zeros(0, np.int64)
@@ -114,7 +114,7 @@ def _labels(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[n
     ]
 
 
-def _gains(
+def gains(
     graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
 ) -> list[tuple[str, str | None, int, int]]:
     """Rows of `path_gains` for the labels that take most time on the path: what each would gain."""

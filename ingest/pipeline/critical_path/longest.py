@@ -43,12 +43,14 @@ def lengths_without(graph: Graph, removed: Sequence[npt.NDArray[np.bool_]]) -> I
         since_first = chains.since_first(kept)
         weights[:, place] = kept[left] + since_first[sources]
         rest[place] = since_first[last]
-    reached = np.zeros((len(graph.times), len(removed)), np.int64)
-    edges = zip(chains.first[sources].tolist(), graph.targets[left].tolist(), weights, strict=True)
+    row = np.cumsum(~chains.is_inner) - 1  # of the nodes that are left
+    reached = np.zeros((row[-1] + 1, len(removed)), np.int64)
+    firsts = row[chains.first]
+    edges = zip(firsts[sources].tolist(), row[graph.targets[left]].tolist(), weights, strict=True)
     maximum = np.maximum
     for source, target, weight in edges:
         maximum(reached[target], reached[source] + weight, out=reached[target])
-    lengths: Integers = reached[chains.first[last]] + rest
+    lengths: Integers = reached[firsts[last]] + rest
     return lengths
 
 

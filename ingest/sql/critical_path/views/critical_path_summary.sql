@@ -6,8 +6,8 @@
 -- rank        rank of the process
 -- step        number of the step (`steps.step`); null where no steps were found
 -- is_median   whether it is the median step of one of the rank's devices; always true without steps
--- level       kind; call (innermost span of the host), op (innermost cpu_op around it, or around the
---             launch), kernel (device activity, with the waits right before it) or module
+-- level       kind; call (innermost span of the host), op (innermost cpu_op around it, or around
+--             the launch), kernel (device activity, with the waits right before it) or module
 -- name        the kind, or the name; null for the rest of the path
 -- stretches   how often it is on the path
 -- on_path_ns  time on the path, ns

@@ -13,7 +13,6 @@ from dashboard.widgets.view import View
 
 MOST_ROWS = 200
 NAME_WIDTH = 110
-MOST_SEQUENCES = 50
 SHORT_NS = 10_000  # kernels that take less on average are short
 
 
@@ -80,18 +79,20 @@ def _links(piece: Any, view: View) -> None:
 
 def _sequence(view: View) -> None:
     """The operator that launches the most short kernels in a row, with a link to its sequences."""
+    is_short = f"sum(device_ns) < {SHORT_NS} * sum(calls) * length"
     query = select(
-        "name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns",
+        f"name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns, "
+        f"{is_short} AS is_short",
         "kernel_sequences",
         {**view.of_steps(), "level": "op", "length >": 1},
         arguments=(not view.steps.is_whole,),
         group_by="name, kernels, length",
-        order_by="(length * sum(calls))::BIGINT DESC, name",
-        limit=MOST_SEQUENCES,
+        order_by="is_short DESC, length * sum(calls) DESC, name, kernels",
+        limit=1,
     )
-    found = data.rows(query)
-    short = found[found["device_ns"] < SHORT_NS * found["calls"] * found["length"]]
-    for row in short.head(1).itertuples():
+    for row in data.rows(query).itertuples():
+        if not row.is_short:
+            continue
         times = formatting.counted(int(row.calls), "time")
         st.markdown(
             f"Most in a row: **{formatting.literal(row.name)}** launches {row.length:,} kernels, "

@@ -37,8 +37,7 @@ def page(view: View) -> None:
     _metrics(view, measured, pieces)
     if measured.is_median:
         median_step.warn(str(view.run))
-    if critical_path.has_path(view):
-        critical_path.summary(view)
+    critical_path.summary(view)
     if pieces.empty:
         st.success(
             "Nothing stands out: what was looked at is below, with how little it could save.",

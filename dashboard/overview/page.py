@@ -30,8 +30,7 @@ def _details(view: View, device: Device) -> None:
     with right:
         step_parts.show(view)
         tensorboard.show(view)
-    if critical_path.has_path(view):
-        critical_path.over_time(view)
+    critical_path.over_time(view)
     if view.is_host:
         operators, advice = st.columns(2, gap="medium")
         with operators:

@@ -55,7 +55,6 @@ def _histogram(view: View) -> None:
             "since": since / 1000,
             "until": until / 1000,
             "launches": frame["launches"],
-            "none": 0,
             "delay": [
                 f"{formatting.duration(a)} to {formatting.duration(b)}"
                 if a > LEAST_NS
@@ -71,7 +70,7 @@ def _histogram(view: View) -> None:
             x=alt.X("since:Q", scale=alt.Scale(type="log", nice=False), title="delay (µs)"),
             x2=alt.X2("until:Q"),
             y=alt.Y("launches:Q", title="launches"),
-            y2=alt.Y2("none:Q"),
+            y2=alt.datum(0),
             tooltip=charts.tooltips("delay:N", "launches:Q"),
         )
         .properties(height=HEIGHT)
@@ -87,7 +86,7 @@ def _by_api(view: View) -> None:
         "sum(long_delays)::BIGINT AS long_delays",
         "launch_statistics",
         view.of_steps(),
-        arguments=(LONG_CALL_NS, LONG_DELAY_NS, not view.steps.is_whole),
+        arguments=(not view.steps.is_whole, LONG_CALL_NS, LONG_DELAY_NS),
         group_by="api",
         order_by="call_ns DESC, api",
     )
@@ -116,10 +115,10 @@ def _by_api(view: View) -> None:
 
 def _longest(view: View) -> None:
     query = select(
-        "delay_ns, dur_ns, api, kernel, op, step, start_ns, work_start_ns",
+        "delay_ns, dur_ns, api, kernel, op, step, start_ns",
         "launch_calls",
         {**view.of_steps(), "delay_ns >": LONG_DELAY_NS},
-        order_by="delay_ns DESC, start_ns",
+        order_by="delay_ns DESC, start_ns, launch_id",
         limit=MOST,
     )
     menu.heading("Longest delays", {"delays": query}, "longest-delays", files=view.files)
@@ -139,7 +138,7 @@ def _longest(view: View) -> None:
         frame,
         "launch_calls",
         key="longest-delays",
-        hidden=["start_ns", "work_start_ns"],
+        hidden=["start_ns"],
         labels={"delay_ns": "delay", "dur_ns": "call", "api": "by"},
         bars=["delay_ns"],
         select="single-row",

@@ -14,9 +14,8 @@ QUEUES, COPIES = "queues", "copies"
 
 
 def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
-    device = view.device
-    where = [view.run, device.rank, device.device] if device else [view.run, 0, None]
-    arguments = [*where, since_ns, until_ns, BINS]
+    assert view.device
+    arguments = [view.run, view.device.rank, view.device.device, since_ns, until_ns, BINS]
     return {
         QUEUES: call(
             "start_ns, end_ns, stream, length",

@@ -10,17 +10,16 @@ from dashboard.streams import launches, over_time
 from dashboard.widgets import incomplete_runs, menu, metrics, timeline
 from dashboard.widgets.view import View
 
-KERNEL_WAIT_NS = 30_000
 # The causes of `stream_idle`, each with the cause of idle time whose colour it has.
 CAUSES = {
     "host_wait": ("host", "launched late"),
-    "kernel_wait": ("launch", f"gap under {formatting.duration(KERNEL_WAIT_NS)}"),
+    "kernel_wait": ("launch", "short gap"),
     "other": ("dependency", "longer gap"),
     "unknown": ("unknown", "launch unknown"),
 }
 CAUSES_HELP = (
     "Launched late: the next activity was launched after the stream fell idle. The others were "
-    "launched before; the longer ones waited for something else, such as another stream."
+    "launched before. Gaps of 30 µs or more waited for something else, such as another stream."
 )
 
 
@@ -54,7 +53,7 @@ def _idle(view: View) -> None:
         "max(max_ns) AS max_ns",
         "stream_idle",
         view.of_steps(),
-        arguments=(KERNEL_WAIT_NS, not view.steps.is_whole),
+        arguments=(not view.steps.is_whole,),
         group_by="stream, cause",
         order_by="stream, cause",
     )
@@ -106,10 +105,10 @@ def _queues(view: View) -> None:
         "stream, sum(launches)::BIGINT AS launches, "
         "sum(mean_length * dur_ns) / nullif(sum(dur_ns), 0) AS mean_length, "
         "max(max_length) AS max_length, sum(waiting_ns)::BIGINT AS waiting_ns, "
-        "sum(blocked_ns)::BIGINT AS blocked_ns",
+        "sum(full_ns)::BIGINT AS full_ns",
         "queue_statistics",
         view.of_steps(),
-        arguments=(1024, not view.steps.is_whole),
+        arguments=(not view.steps.is_whole,),
         group_by="stream",
         order_by="stream",
     )
@@ -133,7 +132,7 @@ def _queues(view: View) -> None:
             "mean_length": "mean length",
             "max_length": "longest",
             "waiting_ns": "not empty",
-            "blocked_ns": "full",
+            "full_ns": "full",
         },
         figures=["mean_length"],
     )
@@ -173,12 +172,15 @@ def _overlap(view: View) -> None:
         labels={"classes": "what ran", "dur_ns": "time"},
         bars=["dur_ns"],
     )
-    together = frame["classes"].str.contains("communication") & frame["classes"].str.contains(
-        "compute"
+    query = select(
+        "100.0 * sum(overlapped_ns) / nullif(sum(communication_ns), 0) AS percent",
+        "communication_overlap",
+        view.of_steps(),
+        arguments=(not view.steps.is_whole,),
     )
-    communication = frame["dur_ns"][frame["classes"].str.contains("communication")].sum()
-    if communication:
-        share = formatting.percent(100 * frame["dur_ns"][together].sum() / communication)
+    (row,) = data.rows(query).itertuples()
+    if not formatting.missing(row.percent):
+        share = formatting.percent(row.percent)
         st.caption(f"{share} of the communication ran while the device computed.")
 
 

@@ -17,8 +17,8 @@ MOST_NAMES = 8
 # The part of a step whose colour a kind has; the others have their own names'.
 LIKE = {"queue": "tail", "thread": "overlap", "unexplained": "unknown"}
 HELP = (
-    "What the step waited for, from its start to the end of all that it launched. Nothing beside "
-    "this path makes the step shorter."
+    "What the step waited for, from its start to the end of all that it launched. Only work on "
+    "this path can make the step shorter."
 )
 GAIN = (
     "Gain: by how much the step would be shorter if that took no time. It can be less than its "
@@ -27,28 +27,34 @@ GAIN = (
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
-def has_path(view: View) -> bool:
-    """Whether the view is about one step, or a recording without steps, and is not too old."""
-    one = not view.steps.is_whole and view.steps.first == view.steps.last
-    return view.device is not None and (one or formatting.missing(view.measured.step))
+def _of(view: View) -> dict[str, Scalar]:
+    """The conditions that a row is of the view's path; empty where it has not one path.
 
-
-def _place(view: View) -> dict[str, Scalar]:
-    rank = view.device.rank if view.device else 0
-    return {"run_id": view.run, "rank": rank, "step": view.steps.first}
+    The view has one if it is of one step, or of a recording without steps, in one file.
+    """
+    is_one = not view.steps.is_whole and view.steps.first == view.steps.last
+    if view.device is None or not (is_one or formatting.missing(view.measured.step)):
+        return {}
+    step: dict[str, Scalar] = {
+        "run_id": view.run,
+        "rank": view.device.rank,
+        "step": view.steps.first,
+    }
+    files = data.rows(select("DISTINCT source_id", "critical_paths", step))["source_id"]
+    return {**step, "source_id": int(files[0])} if len(files) == 1 else {}
 
 
 def over_time(view: View) -> None:
     """The path as a strip: what the step waited for at each time."""
+    if not (path := _of(view)):
+        return
     query = select(
         "start_ns, end_ns, kind, dur_ns, percent",
         "critical_path_over_time",
-        arguments=(*_place(view).values(), BINS),
+        arguments=(*path.values(), BINS),
         order_by="start_ns, kind",
     )
     frame = data.rows(query)
-    if frame.empty:
-        return
     menu.heading("Critical path", {"path": query}, "critical-path", HELP, files=view.files)
     order = _kinds()
     shown = [kind for kind in order if kind in set(frame["kind"])]
@@ -88,10 +94,10 @@ def over_time(view: View) -> None:
 
 def summary(view: View) -> None:
     """What took the time on the path, by kind and by name, and what each would gain."""
-    kinds, names = _of_level(view, ["kind"]), _of_level(view, ["call", "kernel"])
-    frame = data.rows(kinds)
-    if frame.empty:
+    if not (path := _of(view)):
         return
+    kinds, names = _of_levels(path, ["kind"]), _of_levels(path, ["call", "kernel"])
+    frame = data.rows(kinds)
     menu.heading(
         "On the critical path",
         {"kinds": kinds, "names": names},
@@ -122,12 +128,12 @@ def summary(view: View) -> None:
     st.caption(GAIN)
 
 
-def _of_level(view: View, levels: list[str]) -> Query:
+def _of_levels(path: dict[str, Scalar], levels: list[str]) -> Query:
     is_known = {} if levels == ["kind"] else {"gain_ns >": 0}
     return select(
         "level, name, percent, on_path_ns, gain_ns",
         "critical_path_summary",
-        {**_place(view), "level": levels, "name <>": "", **is_known},
+        {**path, "level": levels, "name <>": "", **is_known},
         order_by="gain_ns DESC NULLS LAST, on_path_ns DESC, name",
         limit=MOST_NAMES if is_known else None,
     )

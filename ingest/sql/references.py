@@ -53,7 +53,7 @@ class Reader:
     def empty_if(self, name: str) -> Condition:
         """The condition under which a relation is known to be empty."""
         if filling := self._files[name].filled_by:
-            return filling.reads[0]  # that is what the step goes through
+            return filling.reads[0]  # the step loops over it
         return self._of_query(self._trees[name], {}) if name in self._trees else False
 
     def _names(self, node: Any, ctes: frozenset[str]) -> Iterator[str]:

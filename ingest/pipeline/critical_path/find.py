@@ -13,7 +13,11 @@ from ingest.pipeline.critical_path.streams import add_streams
 from ingest.pipeline.critical_path.threads import Host, add_threads, read_threads
 from ingest.pipeline.critical_path.waits import add_waits
 
-ORDERS = ("lane, start_ns, end_ns DESC, event_id", "lane, start_ns, event_id", "call_id")
+ORDERS = (
+    "lane, start_ns, end_ns DESC, event_id",
+    "lane, start_ns, event_id",
+    "call_id, awaited_lane, before_ns",
+)
 KINDS = [kind.name.lower() for kind in Kind]
 LEVELS = ("kind", "call", "op", "kernel", "module")
 LONGEST = 8  # names of a level for which it is asked what the step would gain
@@ -33,7 +37,7 @@ def find_paths(
         _Rows(connection, relation, order)
         for relation, order in zip(relations, ORDERS, strict=True)
     ]
-    edges_table, gains_table = sorted(fills)  # path_edges, path_gains
+    edges_table, gains_table = sorted(fills)
     query = f"SELECT path, start_ns, end_ns, is_median, main_lane FROM {steps} ORDER BY path"
     for path, start_ns, end_ns, is_median, main_lane in connection.sql(query).fetchall():
         nodes = Nodes(start_ns, end_ns, *(rows.of(path) for rows in parts))
@@ -74,7 +78,7 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
 
 
 def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
-    """In which order nodes of the same time come: devices, threads, the main thread; see there."""
+    """The order of nodes of the same time: devices first, then threads, the main one last."""
     lanes, places = np.zeros(len(nodes.times), np.int64), np.arange(len(nodes.times))
     threads = [*(thread.nodes for thread in host.others), host.main.nodes] if host else []
     streams = [

@@ -39,7 +39,7 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
         has = sources != NONE
         binds = has & ~is_bound & (_times(nodes, sources) == last)
         is_bound |= binds
-        # What a wait of this kind takes at least, for those that decided nothing.
+        # An edge that decided nothing weighs the shortest wait of its kind.
         can_bind = binds.any() and kind is not Kind.DEPENDENCY
         shortest = waits[binds].min() if can_bind else 0
         in_call = (kind is Kind.LAUNCH) & (calls != owners)
@@ -65,7 +65,7 @@ def _times(nodes: Nodes, sources: Integers) -> Integers:
 def _launches(nodes: Nodes) -> Integers:
     """The node that launched each activity: the end of the call, or its start if it began before.
 
-    What was launched before the step was so from its start on.
+    Work launched before the step counts as launched at the step's start.
     """
     activities = nodes.activities
     spans = np.array(
@@ -107,8 +107,10 @@ def _recorded(nodes: Nodes) -> Integers:
         before = awaited[activities["launch_ns"][awaited] < syncs["before_ns"][place]]
         if len(after) and len(before):
             first, last = after[0], before[-1]
-            if activities["end_ns"][last] <= activities["start_ns"][first]:
-                found[first] = 2 * nodes.activity_owners[last] + 1
+            end = 2 * nodes.activity_owners[last] + 1
+            is_later = found[first] == NONE or nodes.times[end] > nodes.times[found[first]]
+            if is_later and activities["end_ns"][last] <= activities["start_ns"][first]:
+                found[first] = end
     return found
 
 

@@ -285,7 +285,7 @@ def test_critical_paths_are_tracks_with_arrows(small: Traces, export: Export) ->
         for phase in "sf"
         for e in own(events, phase)
     ]
-    assert arrows == [("s", "host", 24.999), ("f", "stream 7", 25)]
+    assert arrows == [("s", "host", 24.999), ("f", "device 0, stream 7", 25)]
 
 
 def test_counters_of_the_device(small: Traces, export: Export) -> None:

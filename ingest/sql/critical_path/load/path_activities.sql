@@ -3,13 +3,15 @@
 -- Materialised: a step in Python reads it.
 --
 -- `launch_id` is the call that launched it; where that is unknown, the operator that did.
--- `launch_ns` is -1 where neither is known. `class` is the place in communication, compute, copy.
+-- `launch_ns` is -1 where neither is known, `device` where it is not. `class` is 0 for
+-- communication, 1 for compute, 2 for copies.
 -- `is_own` is 1 for what the step launched.
 -- `kernel_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0
 -- for none.
 SELECT
     path_steps.path,
     hash(kernels.device, kernels.stream) AS lane,
+    coalesce(kernels.device, -1) AS device,
     kernels.event_id,
     greatest(kernels.start_ns, path_steps.start_ns) AS start_ns,
     least(kernels.start_ns + kernels.dur_ns, path_steps.end_ns) AS end_ns,

@@ -4,8 +4,8 @@
 -- Materialised: a step in Python reads it.
 --
 -- `call_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0 for
--- none. `wait` is 1 for a call that waits for the device, and 2 for a wait whose end no event
--- tells: that for the workers of a data loader.
+-- none. `wait` is 1 for a call that waits for the device, and 2 for a wait for the workers of a
+-- data loader, whose end is not recorded.
 SELECT
     path_steps.path,
     span.lane,

@@ -3,18 +3,34 @@
 -- Materialised: a step in Python reads it.
 --
 -- `call_id` is the call. `lane` is the stream that waits, `awaited_lane` the stream waited for, 0
--- for all. Of the latter's activities, those launched before `before_ns` count.
+-- for all of the `device`, or where it is unknown. Of the latter's activities, those launched
+-- before `before_ns` count.
+WITH records AS (
+    SELECT source_id, correlation, min(start_ns) AS start_ns
+    FROM complete
+    WHERE
+        category IN ('cuda_runtime', 'cuda_driver')
+        AND correlation IN (
+            SELECT recorded_syncs.a.wait_on_cuda_event_record_corr_id FROM recorded_syncs
+        )
+    GROUP BY source_id, correlation
+)
+
 SELECT
     path_steps.path,
     call.event_id AS call_id,
     (syncs.a.cuda_sync_kind <> 'Stream Wait Event')::TINYINT AS waits_on_host,
+    coalesce(syncs.a.device, -1) AS device,
     hash(syncs.a.device, syncs.a.stream) AS lane,
-    CASE syncs.a.cuda_sync_kind
-        WHEN 'Context Sync' THEN 0
-        WHEN 'Stream Sync' THEN hash(syncs.a.device, syncs.a.stream)
+    CASE
+        WHEN syncs.a.cuda_sync_kind = 'Stream Sync' THEN hash(syncs.a.device, syncs.a.stream)
+        WHEN
+            syncs.a.cuda_sync_kind = 'Context Sync'
+            OR coalesce(syncs.a.wait_on_stream, -1) IN (-1, 4294967295)
+            THEN 0
         ELSE hash(syncs.a.device, syncs.a.wait_on_stream)
     END AS awaited_lane,
-    coalesce(record.start_ns, call.start_ns) AS before_ns
+    coalesce(records.start_ns, call.start_ns) AS before_ns
 FROM recorded_syncs AS syncs
 INNER JOIN complete AS call
     ON
@@ -25,8 +41,7 @@ INNER JOIN path_steps
     ON
         syncs.source_id = path_steps.source_id
         AND call.start_ns BETWEEN path_steps.start_ns AND path_steps.end_ns
-LEFT JOIN complete AS record
+LEFT JOIN records
     ON
-        syncs.source_id = record.source_id
-        AND syncs.a.wait_on_cuda_event_record_corr_id = record.correlation
-        AND record.category IN ('cuda_runtime', 'cuda_driver');
+        syncs.source_id = records.source_id
+        AND syncs.a.wait_on_cuda_event_record_corr_id = records.correlation;

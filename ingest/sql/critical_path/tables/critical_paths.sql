@@ -17,7 +17,9 @@
 -- op_id      the innermost cpu_op around it, or around its launch (`ops.event_id`)
 -- op         its name
 -- module     innermost nn.Module around that
--- lane       `thread N`, or `stream N`; null between operators
+-- side       host or device
+-- device     number of the device; null on the host
+-- lane       `thread N`, `stream N` or `no stream`; null between operators
 -- start_ns   Unix time, ns
 -- dur_ns     its length, ns
 SELECT
@@ -32,10 +34,13 @@ SELECT
     op.event_id AS op_id,
     op.name AS op,
     op.module,
-    CASE
-        WHEN kernels.event_id IS NOT NULL THEN 'stream ' || kernels.stream
-        ELSE 'thread ' || event.tid
-    END AS lane,
+    if(kernels.event_id IS NULL, 'host', 'device') AS side,
+    kernels.device,
+    if(
+        kernels.event_id IS NULL,
+        'thread ' || event.tid,
+        coalesce('stream ' || kernels.stream, 'no stream')
+    ) AS lane,
     edge.start_ns,
     edge.dur_ns
 FROM path_edges AS edge

@@ -3,6 +3,7 @@
 -- One row: a kind, or a name, on the critical path of a step.
 --
 -- run_id      the run
+-- source_id   the input file
 -- rank        rank of the process
 -- step        number of the step (`steps.step`); null where no steps were found
 -- is_median   whether it is the median step of one of the rank's devices; always true without steps
@@ -18,14 +19,15 @@ WITH
 named AS (
     SELECT
         paths.run_id,
+        paths.source_id,
         paths.rank,
         paths.step,
         paths.is_median,
         levels.level,
         CASE levels.level
             WHEN 'kind' THEN paths.kind
-            WHEN 'call' THEN if(starts_with(paths.lane, 'thread'), paths.name, NULL)
-            WHEN 'kernel' THEN if(starts_with(paths.lane, 'stream'), paths.name, NULL)
+            WHEN 'call' THEN if(paths.side = 'host', paths.name, NULL)
+            WHEN 'kernel' THEN if(paths.side = 'device', paths.name, NULL)
             WHEN 'op' THEN paths.op
             ELSE paths.module
         END AS name,
@@ -37,6 +39,7 @@ named AS (
 sums AS (
     SELECT
         run_id,
+        source_id,
         rank,
         step,
         is_median,
@@ -46,8 +49,8 @@ sums AS (
         sum(dur_ns)::BIGINT AS on_path_ns,
         100.0 * sum(dur_ns) / sum(sum(dur_ns)) OVER whole AS percent
     FROM named
-    GROUP BY run_id, rank, step, is_median, level, name
-    WINDOW whole AS (PARTITION BY run_id, rank, step, level)
+    GROUP BY run_id, source_id, rank, step, is_median, level, name
+    WINDOW whole AS (PARTITION BY run_id, source_id, step, level)
 )
 
 SELECT sums.*, gains.gain_ns
@@ -55,7 +58,7 @@ FROM sums
 LEFT JOIN critical_path_gains AS gains
     ON
         sums.run_id = gains.run_id
-        AND sums.rank = gains.rank
+        AND sums.source_id = gains.source_id
         AND sums.step IS NOT DISTINCT FROM gains.step
         AND sums.level = gains.level
         AND sums.name = gains.name;

@@ -6,19 +6,20 @@
 -- rank        rank of the process
 -- device      number of the device
 -- stream      stream on the device
--- step        step of the annotation (`steps.step`); always null without `by_step`
+-- step        step of the annotation (`steps.step`); null outside steps, and without `by_step`
 -- name        name of the annotation
 -- calls       number of annotations
 -- span_ns     sum of their lengths on the stream, ns
 -- leaf_calls  of those, annotations without another within
 -- leaf_ns     sum of the lengths of these, ns
--- activities  kernels, copies and sets of which it is the innermost annotation
+-- activities  kernels, copies and sets that started in it, and in no annotation inside it
 -- device_ns   sum of the durations of these, ns
 CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE
     WITH
     annotations AS (
         SELECT
             run_id,
+            source_id,
             rank,
             try_cast(pid AS BIGINT) AS device,
             try_cast(tid AS BIGINT) AS stream,
@@ -30,7 +31,8 @@ CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE
             start_ns + dur_ns AS end_ns,
             coalesce(
                 lead(start_ns) OVER (
-                    PARTITION BY run_id, rank, pid, tid ORDER BY start_ns, dur_ns DESC, event_id
+                    PARTITION BY run_id, source_id, pid, tid
+                    ORDER BY start_ns, dur_ns DESC, event_id
                 ) >= start_ns + dur_ns,
                 TRUE
             ) AS is_leaf
@@ -47,7 +49,7 @@ CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE
         INNER JOIN annotations AS around
             ON
                 kernel.run_id = around.run_id
-                AND kernel.rank = around.rank
+                AND kernel.source_id = around.source_id
                 AND kernel.device = around.device
                 AND kernel.stream = around.stream
                 AND kernel.start_ns >= around.start_ns

@@ -7,7 +7,8 @@
 -- run_id   the run
 -- rank     rank of the process
 -- device   number of the device
--- step     step that launched the activities (`steps.step`); always null without `by_step`
+-- step     step that launched the activities (`steps.step`);
+--          null outside steps, and without `by_step`
 -- classes  the classes that ran: some of communication, compute, memcpy and memset, in this order
 -- dur_ns   time in which exactly these ran, ns
 -- percent  of the device's busy time, 0 to 100

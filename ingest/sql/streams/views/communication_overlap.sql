@@ -4,7 +4,8 @@
 -- run_id            the run
 -- rank              rank of the process
 -- device            number of the device
--- step              step that launched the activities (`steps.step`); always null without `by_step`
+-- step              step that launched the activities (`steps.step`);
+--                   null outside steps, and without `by_step`
 -- communication_ns  union of the communication kernels, ns
 -- overlapped_ns     of that, while a compute kernel ran, ns
 -- exposed_ns        of that, while none ran, ns

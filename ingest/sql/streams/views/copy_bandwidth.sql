@@ -16,7 +16,7 @@ WITH changes AS (
         run_id,
         rank,
         device,
-        trim(split_part(name, '(', 1)) AS copy,
+        copy_kind(name) AS copy,
         unnest([start_ns, start_ns + dur_ns]) AS time_ns,
         unnest([1, -1]) AS copies,
         unnest([gb_per_s, -gb_per_s]) AS gb_per_s

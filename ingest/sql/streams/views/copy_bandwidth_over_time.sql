@@ -8,20 +8,25 @@
 -- copy      kind of copy, such as `Memcpy HtoD`; or `Memset`
 -- gb_per_s  what it moved in the stretch by the stretch's length, in 10⁹ bytes per second
 CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
-    WITH cut AS (
+    WITH
+    frame AS (
+        SELECT greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
+    ),
+
+    cut AS (
         SELECT
             copy,
             gb_per_s,
+            bin_ns,
             greatest(0, time_ns - since_ns::BIGINT) AS from_ns,
-            least(time_ns + dur_ns, until_ns::BIGINT) - since_ns::BIGINT AS to_ns,
-            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
-        FROM copy_bandwidth
+            least(time_ns + dur_ns - since_ns::BIGINT, bin_ns * bins) AS to_ns
+        FROM copy_bandwidth, frame
         WHERE
             run_id = run
             AND rank = of_rank
             AND device IS NOT DISTINCT FROM of_device
             AND copies > 0
-            AND time_ns < until_ns::BIGINT
+            AND time_ns < since_ns::BIGINT + bin_ns * bins
             AND time_ns + dur_ns > since_ns::BIGINT
     ),
 

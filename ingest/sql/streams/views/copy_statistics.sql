@@ -4,10 +4,11 @@
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- step             step that launched them (`steps.step`); always null without `by_step`
+-- step             step that launched them (`steps.step`);
+--                  null outside steps, and without `by_step`
 -- copy             kind of copy, such as `Memcpy HtoD`; or `Memset`
 -- copies           number of copies
--- unsized          of those, copies whose size was not recorded
+-- unsized_copies   of those, copies whose size was not recorded
 -- bytes            what the others moved, bytes; null when all are unsized
 -- device_ns        sum of the durations of all, ns
 -- rated_ns         of that, of copies whose rate is known, ns
@@ -21,9 +22,9 @@ CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
         rank,
         device,
         if(by_step, step, NULL) AS step,
-        trim(split_part(name, '(', 1)) AS copy,
+        copy_kind(name) AS copy,
         count(*) AS copies,
-        count(*) FILTER (WHERE bytes IS NULL) AS unsized,
+        count(*) FILTER (WHERE bytes IS NULL) AS unsized_copies,
         sum(bytes)::BIGINT AS bytes,
         sum(dur_ns)::BIGINT AS device_ns,
         coalesce(sum(dur_ns) FILTER (WHERE gb_per_s IS NOT NULL), 0)::BIGINT AS rated_ns,

@@ -1,14 +1,14 @@
 -- The hardware counters that CUPTI measured for each kernel, with the operators that launched it.
 -- One row: a counter of a kernel.
 --
--- Such a recording holds no kernels of its own: the n-th measurement of a rank is of the n-th
+-- Such a recording holds no kernels of its own: the n-th measurement of a file is of the n-th
 -- kernel launched. Where the numbers of both differ, the launches are unknown.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- event_id   the measurement (`events.event_id`)
 -- kernel     name of the kernel
--- ordinal    place of the measurement in its rank, from 1
+-- ordinal    place of the measurement in its file, from 1
 -- counter    name of the counter, as CUPTI has it
 -- value      what it counted
 -- launch_id  the launching call (`events.event_id`); null when unknown
@@ -21,41 +21,42 @@ WITH RECURSIVE
 measured AS (
     SELECT
         run_id,
+        source_id,
         rank,
         event_id,
         name AS kernel,
         args,
-        row_number() OVER in_rank AS ordinal,
-        count(*) OVER (PARTITION BY run_id, rank) AS measured
+        row_number() OVER in_file AS ordinal,
+        count(*) OVER (PARTITION BY run_id, source_id) AS measured
     FROM events
     WHERE category = 'cuda_profiler_range'
-    WINDOW in_rank AS (PARTITION BY run_id, rank ORDER BY start_ns, event_id)
+    WINDOW in_file AS (PARTITION BY run_id, source_id ORDER BY start_ns, event_id)
 ),
 
 launches AS (
     SELECT
         run_id,
-        rank,
+        source_id,
         event_id AS launch_id,
         start_ns AS launch_ns,
         parent_id,
         step,
-        row_number() OVER in_rank AS ordinal,
-        count(*) OVER (PARTITION BY run_id, rank) AS launched
+        row_number() OVER in_file AS ordinal,
+        count(*) OVER (PARTITION BY run_id, source_id) AS launched
     FROM events
     WHERE
         category IN ('cuda_runtime', 'cuda_driver')
         AND regexp_matches(name, '(?i)Launch.*Kernel')
-    WINDOW in_rank AS (PARTITION BY run_id, rank ORDER BY start_ns, event_id)
+    WINDOW in_file AS (PARTITION BY run_id, source_id ORDER BY start_ns, event_id)
 ),
 
 matched AS (
-    SELECT measured.* EXCLUDE (measured), launches.* EXCLUDE (run_id, rank, ordinal, launched)
+    SELECT measured.* EXCLUDE (measured), launches.* EXCLUDE (run_id, source_id, ordinal, launched)
     FROM measured
     LEFT JOIN launches
         ON
             measured.run_id = launches.run_id
-            AND measured.rank = launches.rank
+            AND measured.source_id = launches.source_id
             AND measured.ordinal = launches.ordinal
             AND measured.measured = launches.launched
 ),

@@ -5,7 +5,7 @@
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
--- step       step that launched them (`steps.step`); always null without `by_step`
+-- step       step that launched them (`steps.step`); null outside steps, and without `by_step`
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`
 -- name       name of the operator
 -- kernels    names of its kernels, copies and sets, in the order in which they were launched
@@ -19,7 +19,7 @@ CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
             run_id,
             rank,
             device,
-            any_value(if(by_step, step, NULL)) AS of_step,
+            if(by_step, step, NULL) AS of_step,
             level,
             name,
             owner_id,
@@ -27,7 +27,7 @@ CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
             sum(dur_ns) AS device_ns
         FROM ranked_kernels
         WHERE owner_id IS NOT NULL
-        GROUP BY run_id, rank, device, level, name, owner_id
+        GROUP BY run_id, rank, device, of_step, level, name, owner_id
     )
 
     SELECT

@@ -1,11 +1,11 @@
--- How long each kernel took: `kernel_statistics(top, by_step)`. With `top`, the kernels of a class
+-- How long each kernel took: `kernel_statistics(by_step, top)`. With `top`, the kernels of a class
 -- after the first so many are one row.
 -- One row: a kernel, copy or set by name, on a device, in the whole recording or in a step.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
--- step       step that launched them (`steps.step`); always null without `by_step`
+-- step       step that launched them (`steps.step`); null outside steps, and without `by_step`
 -- class      compute, communication or copy
 -- name       kernel name as recorded, or the copy's description; null for all after the first `top`
 -- names      number of names in the row
@@ -17,7 +17,7 @@
 -- mean_ns    the mean, ns
 -- max_ns     the longest, ns
 -- stddev_ns  standard deviation of the durations, ns; null of one activity
-CREATE MACRO kernel_statistics(top := NULL, by_step := FALSE) AS TABLE
+CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
     WITH
     activities AS (
         SELECT *, if(by_step, step, NULL) AS of_step FROM kernels
@@ -30,17 +30,17 @@ CREATE MACRO kernel_statistics(top := NULL, by_step := FALSE) AS TABLE
         FROM activities
     ),
 
-    placed AS (
+    numbered AS (
         SELECT
             *,
             dense_rank() OVER (
                 PARTITION BY run_id, rank, device, of_step, class ORDER BY name_ns DESC, name
-            ) AS place
+            ) AS ordinal
         FROM summed
     ),
 
     named AS (
-        SELECT *, CASE WHEN top IS NULL OR place <= top THEN name END AS shown FROM placed
+        SELECT *, CASE WHEN top IS NULL OR ordinal <= top THEN name END AS shown FROM numbered
     )
 
     SELECT

@@ -1,6 +1,6 @@
 -- The calls that launched work on a device, and how long the work then waited. A graph launch is
 -- one call, however many kernels it launches.
--- One row: a call of any API that launched device activities: CUDA, HIP or MTIA.
+-- One row: a call of CUDA, HIP or MTIA that launched activities on a device.
 --
 -- run_id           the run
 -- rank             rank of the process
@@ -14,8 +14,7 @@
 -- device_ns        sum of their durations, ns
 -- delay_ns         from the end of the call to the start of its first activity, ns; 0 when that
 --                  began before
--- work_start_ns    Unix time at which its first activity began, ns
--- kernel_id        that activity (`kernels.event_id`)
+-- kernel_id        the first activity (`kernels.event_id`)
 -- kernel           its name
 -- op_id            the innermost cpu_op around the call (`ops.event_id`)
 -- op               its name
@@ -52,7 +51,6 @@ SELECT
     launched.activities,
     launched.device_ns,
     greatest(0, launched.first[1] - launched.start_ns - launched.dur_ns) AS delay_ns,
-    launched.first[1] AS work_start_ns,
     launched.first[2] AS kernel_id,
     launched.first[3] AS kernel,
     launched.op_id,

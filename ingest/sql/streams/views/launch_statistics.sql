@@ -1,5 +1,5 @@
 -- How long launches took, and how long the launched work waited:
--- `launch_statistics(long_call_ns, long_delay_ns, by_step)`.
+-- `launch_statistics(by_step, long_call_ns, long_delay_ns)`.
 -- One row: an API call by name, on a device, in the whole recording or in a step.
 --
 -- Activities whose launch was not recorded are in no row.
@@ -7,7 +7,7 @@
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- step             step that launched (`steps.step`); always null without `by_step`
+-- step             step that launched (`steps.step`); null outside steps, and without `by_step`
 -- api              name of the call
 -- launches         number of calls
 -- activities       number of kernels, copies and sets that they launched
@@ -24,7 +24,7 @@
 -- long_calls       calls longer than `long_call_ns`
 -- long_delays      delays longer than `long_delay_ns`
 CREATE MACRO launch_statistics(
-    long_call_ns := 50000, long_delay_ns := 100000, by_step := FALSE
+    by_step := FALSE, long_call_ns := 50000, long_delay_ns := 100000
 ) AS TABLE
     SELECT
         run_id,

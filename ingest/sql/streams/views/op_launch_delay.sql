@@ -14,7 +14,7 @@
 -- device_ns            sum of the durations of these, ns
 -- op_to_launch_ns      from the operator's start to its first launch, ns
 -- launch_to_kernel_ns  from that launch's start to the start of what it launched, ns
--- op_to_kernel_ns      from the operator's start to that, ns
+-- op_to_kernel_ns      from the operator's start to the start of its first activity, ns
 -- kernel_id            the first activity of its first launch (`kernels.event_id`)
 -- kernel               its name
 WITH firsts AS (

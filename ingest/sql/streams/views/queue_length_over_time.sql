@@ -8,20 +8,25 @@
 -- stream    stream on the device
 -- length    the greatest length of its queue (`queue_length.length`)
 CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
-    WITH cut AS (
+    WITH
+    frame AS (
+        SELECT greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
+    ),
+
+    cut AS (
         SELECT
             stream,
             length,
+            bin_ns,
             greatest(0, time_ns - since_ns::BIGINT) AS from_ns,
-            least(time_ns + coalesce(dur_ns, 1), until_ns::BIGINT) - since_ns::BIGINT AS to_ns,
-            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
-        FROM queue_length
+            least(time_ns + coalesce(dur_ns, 1) - since_ns::BIGINT, bin_ns * bins) AS to_ns
+        FROM queue_length, frame
         WHERE
             run_id = run
             AND rank = of_rank
             AND device IS NOT DISTINCT FROM of_device
             AND length > 0
-            AND time_ns < until_ns::BIGINT
+            AND time_ns < since_ns::BIGINT + bin_ns * bins
             AND time_ns + coalesce(dur_ns, 1) > since_ns::BIGINT
     ),
 

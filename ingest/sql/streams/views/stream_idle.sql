@@ -1,4 +1,4 @@
--- Why each stream idled between its activities: `stream_idle(kernel_wait_ns, by_step)`.
+-- Why each stream idled between its activities: `stream_idle(by_step, kernel_wait_ns)`.
 -- One row: a cause of idle time on a stream, in the whole recording or in a step.
 --
 -- `host_wait`: the next activity was launched after the stream fell idle. `kernel_wait`: it was
@@ -10,8 +10,8 @@
 -- rank       rank of the process
 -- device     number of the device
 -- stream     stream on the device
--- step       step of the activities that ended the gaps (`steps.step`); always null without
---            `by_step`
+-- step       step of the activities that ended the gaps (`steps.step`); null outside of steps,
+--            and without `by_step`
 -- cause      host_wait, kernel_wait, other or unknown
 -- gaps       number of gaps
 -- idle_ns    sum of their lengths, ns
@@ -21,7 +21,7 @@
 -- mean_ns    the mean, ns
 -- max_ns     the longest, ns
 -- stddev_ns  standard deviation of the lengths, ns; null of one gap
-CREATE MACRO stream_idle(kernel_wait_ns := 30000, by_step := FALSE) AS TABLE
+CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
     WITH causes AS (
         SELECT
             *,

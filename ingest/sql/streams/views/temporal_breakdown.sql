@@ -7,7 +7,7 @@
 -- run_id   the run
 -- rank     rank of the process
 -- device   number of the device
--- step     the step (`steps.step`); always null without `by_step`
+-- step     the step (`steps.step`); null outside steps, and without `by_step`
 -- kind     compute, non_compute or idle
 -- part     compute; exposed_communication, while nothing computed; exposed_copy, while nothing
 --          computed or communicated; else a cause of idle time, `lead` or `tail`, as in `parts`

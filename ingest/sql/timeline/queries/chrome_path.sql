@@ -7,8 +7,9 @@ stretches AS (
     SELECT
         *,
         start_ns + dur_ns AS end_ns,
-        if(starts_with(lane, 'stream'), lane, 'host') AS place,
-        lag(if(starts_with(lane, 'stream'), lane, 'host')) OVER in_order AS place_before,
+        if(side = 'host', side, concat('device ' || device || ', ', lane)) AS track,
+        lag(if(side = 'host', side, concat('device ' || device || ', ', lane))) OVER in_order
+            AS track_before,
         lag(start_ns + dur_ns - 1) OVER in_order AS before_ns
     FROM critical_paths
     WHERE run_id = $run AND rank = $rank
@@ -27,7 +28,7 @@ paths AS (
     HAVING min(start_ns) < $until_ns AND max(end_ns) > $since_ns
 ),
 
--- So many paths apart, none shares time with another.
+-- Paths whose numbers differ by this many do not overlap, so that they can share a track.
 apart AS (
     SELECT max(later.number - earlier.number) + 1 AS paths
     FROM paths AS later
@@ -38,7 +39,7 @@ apart AS (
 shown AS (
     SELECT
         stretches.*,
-        paths.number % apart.paths AS row_number
+        paths.number % apart.paths AS track_row
     FROM stretches
     INNER JOIN paths
         ON
@@ -50,30 +51,30 @@ shown AS (
 
 tracks AS (
     SELECT
-        row_number,
-        place,
-        1000 + row_number() OVER (ORDER BY row_number, place <> 'host', place) AS tid
-    FROM (SELECT DISTINCT row_number, place FROM shown)
+        track_row,
+        track,
+        1000 + row_number() OVER (ORDER BY track_row, track <> 'host', track) AS tid
+    FROM (SELECT DISTINCT track_row, track FROM shown)
 ),
 
 arrows AS (
     SELECT
-        shown.row_number,
-        shown.place,
-        shown.place_before,
+        shown.track_row,
+        shown.track,
+        shown.track_before,
         shown.before_ns,
         shown.start_ns,
         row_number() OVER (ORDER BY shown.start_ns, shown.source_id, shown.ordinal) AS number
     FROM shown
-    WHERE shown.place <> shown.place_before AND shown.before_ns >= $since_ns
+    WHERE shown.track <> shown.track_before AND shown.before_ns >= $since_ns
 ),
 
 marks AS (
     SELECT
         start_ns AS time_ns,
-        3 AS place_in_time,
-        row_number,
-        place,
+        3 AS ordinal_in_time,
+        track_row,
+        track,
         concat(
             '"ph":"B","name":',
             to_json(kind),
@@ -82,33 +83,33 @@ marks AS (
         ) AS fields
     FROM shown
     UNION ALL
-    SELECT end_ns AS time_ns, 1 AS place_in_time, row_number, place, '"ph":"E"' AS fields
+    SELECT end_ns AS time_ns, 1 AS ordinal_in_time, track_row, track, '"ph":"E"' AS fields
     FROM shown
     UNION ALL
     SELECT
         before_ns AS time_ns,
-        2 AS place_in_time,
-        row_number,
-        place_before AS place,
+        4 AS ordinal_in_time,
+        track_row,
+        track_before AS track,
         concat('"ph":"s","name":"critical path","id":', $flows + number) AS fields
     FROM arrows
     UNION ALL
     SELECT
         start_ns AS time_ns,
-        4 AS place_in_time,
-        row_number,
-        place,
+        5 AS ordinal_in_time,
+        track_row,
+        track,
         concat('"ph":"f","bp":"e","name":"critical path","id":', $flows + number) AS fields
     FROM arrows
     UNION ALL
     SELECT
         $origin_ns AS time_ns,
-        0 AS place_in_time,
-        row_number,
-        place,
+        0 AS ordinal_in_time,
+        track_row,
+        track,
         concat(
             '"ph":"M","name":"thread_name","args":{"name":',
-            to_json('critical path: ' || place),
+            to_json('critical path: ' || track),
             '}'
         ) AS fields
     FROM tracks
@@ -127,5 +128,5 @@ SELECT
         '}'
     ) AS text
 FROM marks
-INNER JOIN tracks ON marks.row_number = tracks.row_number AND marks.place = tracks.place
-ORDER BY marks.time_ns, marks.place_in_time, tracks.tid, marks.fields;
+INNER JOIN tracks ON marks.track_row = tracks.track_row AND marks.track = tracks.track
+ORDER BY marks.time_ns, marks.ordinal_in_time, tracks.tid, marks.fields;

@@ -43,12 +43,12 @@ FIGURES = {  # what plain Python computes, and its columns in the product
         """,
     in_python.queue_means: """
         SELECT
-            device, stream, launches, mean_length, max_length, dur_ns, waiting_ns, blocked_ns
+            device, stream, launches, mean_length, max_length, dur_ns, waiting_ns, full_ns
         FROM queue_statistics() WHERE {ours}
         """,
     in_python.copies: """
         SELECT
-            device, copy, copies, unsized, bytes, device_ns, gb_per_s, min_gb_per_s,
+            device, copy, copies, unsized_copies, bytes, device_ns, gb_per_s, min_gb_per_s,
             median_gb_per_s, max_gb_per_s
         FROM copy_statistics() WHERE {ours}
         """,
@@ -130,7 +130,7 @@ def test_streams_of_a_trace_are_exact(
 
 SUMS = {  # of what each step has, where a step launched everything
     "annotation_breakdown": "calls, span_ns, leaf_ns, activities, device_ns",
-    "copy_statistics": "copies, unsized, bytes, device_ns",
+    "copy_statistics": "copies, unsized_copies, bytes, device_ns",
     "kernel_sequences": "calls, device_ns",
     "kernel_statistics": "calls, total_ns",
     "launch_statistics": "launches, activities, call_ns, delay_ns, prompt_launches, long_delays",

@@ -85,7 +85,7 @@ QUEUES: dict[str, Case] = {
     "without a launch": ([ran(5, 8)], "SELECT * FROM launch_calls", []),
     "without a launch, the queue": ([ran(5, 8)], QUEUE, []),
     "longer than 50 and 100 µs": (LIMITS, LONG.format(""), [(1, 1)]),
-    "longer than 49 and 101 µs": (LIMITS, LONG.format("49000, 101000"), [(2, 0)]),
+    "longer than 49 and 101 µs": (LIMITS, LONG.format("FALSE, 49000, 101000"), [(2, 0)]),
     "two wait": (TWO_WAIT, QUEUE, [(10_000, 1, 1), (20_000, 1, 2), (30_000, 0, 1), (40_000, 0, 0)]),
     "one launches as one begins": (
         [*work(10, 20, 40), *work(20, 40, 50)],
@@ -95,7 +95,7 @@ QUEUES: dict[str, Case] = {
     "how full it was": (
         TWO_WAIT,
         """
-        SELECT launches, mean_length, max_length, dur_ns, waiting_ns, blocked_ns, blocked_percent
+        SELECT launches, mean_length, max_length, dur_ns, waiting_ns, full_ns, full_percent
         FROM queue_statistics(full_length := 2)
         """,
         [(2, 4 / 3, 2, 30_000, 30_000, 10_000, 100 / 3)],

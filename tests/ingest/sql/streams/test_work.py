@@ -11,6 +11,7 @@ from tests.ingest.sql.streams.small import (
     noted,
     ran,
     rows_of,
+    step,
     under,
     work,
 )
@@ -19,7 +20,7 @@ CLASSES = [
     *(ran(0, 10), ran(5, 20, name="ncclAllReduce", stream=8)),
     *(ran(15, 30, name="Memcpy DtoH", stream=9), ran(28, 35, name="Memset (Device)", stream=7)),
 ]
-COPIES = "SELECT copies, unsized, bytes, device_ns, gb_per_s, min_gb_per_s, max_gb_per_s"
+COPIES = "SELECT copies, unsized_copies, bytes, device_ns, gb_per_s, min_gb_per_s, max_gb_per_s"
 COPIES += " FROM copy_statistics()"
 RATE = "SELECT time_ns, copies, gb_per_s FROM copy_bandwidth"
 H = "Memcpy HtoD (Pageable -> Device)"
@@ -116,6 +117,14 @@ WORK: dict[str, Case] = {
             *(("mm", 1, 1000, 39_000, 40_000, "B"), ("mm", 2, 1000, 19_000, 20_000, "A")),
             *(("mm", 2, 1000, 39_000, 40_000, "A"), ("outer", 1, 1000, 1000, 2000, "Z")),
         ],
+    ),
+    "of an operator in two steps": (
+        [
+            *(step(0, 0, 50), step(1, 50, 100)),
+            *under("mm", 10, 90, work(20, 30, 40, "A"), work(60, 70, 80, "B")),
+        ],
+        "SELECT step, level, kernels FROM kernel_sequences(by_step := TRUE)",
+        [(0, "leaf", ["A"]), (0, "op", ["A"]), (1, "leaf", ["B"]), (1, "op", ["B"])],
     ),
     "all kernels": (
         KERNELS,

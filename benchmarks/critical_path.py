@@ -16,7 +16,8 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
 
-from ingest.pipeline.critical_path.find import build_graph, gains, labels_of  # noqa: E402
+from ingest.pipeline.critical_path.find import build_graph  # noqa: E402
+from ingest.pipeline.critical_path.gains import gains, labels_of  # noqa: E402
 from ingest.pipeline.critical_path.longest import longest_path  # noqa: E402
 from ingest.pipeline.critical_path.nodes import Nodes  # noqa: E402
 from ingest.pipeline.critical_path.threads import read_threads  # noqa: E402
@@ -60,6 +61,7 @@ def step(events: int) -> Nodes:
     order = np.lexsort((starts, stream))
     activities = {
         "lane": stream,
+        "device": none,
         "event_id": 2 * count + number,
         "start_ns": starts,
         "end_ns": starts + kernel_ns,
@@ -73,7 +75,7 @@ def step(events: int) -> Nodes:
     }
     end_ns = int(max(spans["end_ns"].max(), activities["end_ns"].max()))
     syncs = dict.fromkeys(
-        ("waits_on_host", "lane", "awaited_lane", "call_id", "before_ns"), none[:0]
+        ("waits_on_host", "device", "lane", "awaited_lane", "call_id", "before_ns"), none[:0]
     )
     return Nodes(0, end_ns, spans, {name: each[order] for name, each in activities.items()}, syncs)
 

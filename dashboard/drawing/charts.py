@@ -56,7 +56,9 @@ def duration_axis(longest_ns: float) -> tuple[float, str]:
 
 
 def ticks(least: float, most: float, count: int) -> list[float]:
-    """Round values from the least to a larger most, about so many."""
+    """Round values from the least to the most, about so many."""
+    if most <= least:
+        return [least]
     apart = (most - least) / count
     power = 10 ** math.floor(math.log10(apart))
     step = next(size * power for size in (1, 2, 5, 10) if size * power >= apart)

@@ -1,5 +1,6 @@
 """What a row of the ranking consists of: kernels, shapes and calls."""
 
+from itertools import groupby
 from typing import Any
 
 import streamlit as st
@@ -93,8 +94,12 @@ def _sequences(view: View, where: dict[str, Scalar]) -> None:
     if frame.empty:
         st.caption(NOTHING)
         return
+    short = formatting.short_names({name for row in frame["kernels"] for name in row}, IN_SEQUENCE)
     names = [
-        " → ".join(formatting.short_name(kernel, IN_SEQUENCE) for kernel in row)
+        " → ".join(
+            short[name] if (times := len(list(same))) == 1 else f"{times} × {short[name]}"
+            for name, same in groupby(row)
+        )
         for row in frame["kernels"]
     ]
     tables.show(

@@ -1,7 +1,5 @@
 """Launches of the steps: how long they took, and how long the launched work then waited."""
 
-from typing import Any
-
 import altair as alt
 import pandas as pd
 import streamlit as st
@@ -21,7 +19,7 @@ HEIGHT = 240
 
 def show(view: View) -> None:
     """The delays as a histogram, the calls by API, and the longest delays."""
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = st.container(key="beside-launches").columns([2, 3], gap="medium")
     with left:
         _histogram(view)
     with right:
@@ -114,8 +112,10 @@ def _by_api(view: View) -> None:
 
 
 def _longest(view: View) -> None:
+    device = view.device
+    assert device
     query = select(
-        "delay_ns, dur_ns, api, kernel, op, step, start_ns",
+        "delay_ns, dur_ns, api, kernel, op, step, start_ns, kernel_id",
         "launch_calls",
         {**view.of_steps(), "delay_ns >": LONG_DELAY_NS},
         order_by="delay_ns DESC, start_ns, launch_id",
@@ -129,20 +129,20 @@ def _longest(view: View) -> None:
 
     def clicked(rows: list[int]) -> None:
         for launch in frame.iloc[rows].itertuples():
-            row: Any = launch
-            if view.device:
-                moments = (int(row.start_ns), int(row.dur_ns), int(row.start_ns))
-                timeline_link.open_on_click(view.address(), view.device.rank, *moments)
+            of_kernel = {"run_id": view.run, "event_id": int(launch.kernel_id)}
+            (kernel,) = data.rows(select("start_ns, dur_ns", "kernels", of_kernel)).itertuples()
+            moments = (int(kernel.start_ns), int(kernel.dur_ns), int(launch.start_ns))
+            timeline_link.open_on_click(view.address(), device.rank, *moments)
 
     tables.show(
         frame,
         "launch_calls",
         key="longest-delays",
-        hidden=["start_ns"],
+        hidden=["start_ns", "kernel_id"],
         labels={"delay_ns": "delay", "dur_ns": "call", "api": "by"},
         bars=["delay_ns"],
         select="single-row",
         on_select=clicked,
     )
     most = f"The {MOST} longest. " if len(frame) == MOST else ""
-    st.caption(f"{most}Click one to see its launch in the timeline.")
+    st.caption(f"{most}Click one to see it in the timeline, from the launch to the kernel.")

@@ -40,7 +40,7 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         rows = frames[QUEUES][frames[QUEUES]["stream"] == stream]
         texts = [f"stream {stream}: up to {length:,} in the queue" for length in rows["length"]]
         strips[f"queue {stream}"] = timeline_chart.value_strip(
-            rows, "length", texts, colours.of("launch")
+            rows, "length", texts, colours.NEUTRAL
         )
     for copy, rows in frames[COPIES].groupby("copy"):
         texts = [f"{copy}: {formatting.rate(rate)}" for rate in rows["gb_per_s"]]
@@ -50,7 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    "Each queue, and each kind of copy, is drawn up to its greatest value, which a hover tells.",
+    f"Each queue and each kind of copy has a scale of its own: hover to see its values. The "
+    f"{MOST_STREAMS} longest queues are drawn.",
     _queries,
     _drawn,
 )

@@ -33,12 +33,12 @@ def page(view: View) -> None:
         return
     metrics.of_view(view)
     timeline.show(view, over_time.STRIPS)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.container(key="beside-idle").columns([3, 2], gap="medium")
     with left:
         _idle(view)
     with right:
         _queues(view)
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = st.container(key="beside-overlap").columns([2, 3], gap="medium")
     with left:
         _overlap(view)
     with right:

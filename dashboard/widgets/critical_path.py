@@ -21,8 +21,9 @@ HELP = (
     "this path can make the step shorter."
 )
 GAIN = (
-    "Gain: by how much the step would be shorter if that took no time. It can be less than its "
-    "time on the path, which then leads elsewhere."
+    "Gain: by how much earlier the step's work would end if that took no time. It can be less than "
+    "its time on the path, which then leads elsewhere. The path can be longer than the wall time: "
+    "it begins with the step on the host, while the device may still work for the step before."
 )
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
@@ -80,6 +81,10 @@ def over_time(view: View) -> None:
     meanings = {kind: _colour(kind) for kind in shown}
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
+    st.caption(
+        f"{view.steps.label.capitalize()}, from its start on the host to the end of its work: "
+        f"{formatting.duration(whole)}"
+    )
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],

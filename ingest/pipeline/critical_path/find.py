@@ -2,12 +2,12 @@
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ingest.arrow import arrow_of, numpy_of
+from ingest.pipeline.critical_path.gains import KINDS, gains, labels_of
 from ingest.pipeline.critical_path.graph import NOBODY, Edges, Graph, Integers, Kind, in_order
-from ingest.pipeline.critical_path.longest import lengths_without, longest_path
+from ingest.pipeline.critical_path.longest import longest_path
 from ingest.pipeline.critical_path.nodes import Columns, Nodes
 from ingest.pipeline.critical_path.streams import add_streams
 from ingest.pipeline.critical_path.threads import Host, add_threads, read_threads
@@ -18,11 +18,8 @@ ORDERS = (
     "lane, start_ns, event_id",
     "call_id, awaited_lane, before_ns",
 )
-KINDS = [kind.name.lower() for kind in Kind]
-LEVELS = ("kind", "call", "op", "kernel", "module")
-LONGEST = 8  # names of a level for which it is asked what the step would gain
-NO_LABEL = 0
 BATCH_ROWS = 1 << 15
+INSERTED_ROWS = 1 << 17  # at once, or a little more: to insert takes a while, whatever the number
 
 
 def find_paths(
@@ -39,16 +36,16 @@ def find_paths(
     ]
     edges_table, gains_table = sorted(fills)
     query = f"SELECT path, start_ns, end_ns, is_median, main_lane FROM {steps} ORDER BY path"
+    found: list[pa.Table] = []
     for path, start_ns, end_ns, is_median, main_lane in connection.sql(query).fetchall():
         nodes = Nodes(start_ns, end_ns, *(rows.of(path) for rows in parts))
         host = read_threads(nodes, main_lane)
         graph = build_graph(nodes, host)
         edges = longest_path(graph)
-        connection.register("found", _rows(path, nodes, host, graph, edges))
-        connection.execute(
-            f"INSERT INTO {edges_table} SELECT * REPLACE ($1[kind + 1] AS kind) FROM found", [KINDS]
-        )
-        connection.unregister("found")
+        found.append(_rows(path, nodes, host, graph, edges))
+        if sum(map(len, found)) >= INSERTED_ROWS:
+            _insert(connection, edges_table, found)
+            found = []
         if is_median:
             labels = labels_of(nodes, host, graph)
             connection.execute(
@@ -56,6 +53,16 @@ def find_paths(
                 "SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
                 [path, *map(list, zip(*gains(graph, edges, labels), strict=True))],
             )
+    if found:
+        _insert(connection, edges_table, found)
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, found: list[pa.Table]) -> None:
+    connection.register("found", pa.concat_tables(found))
+    connection.execute(
+        f"INSERT INTO {table} SELECT * REPLACE ($1[kind + 1] AS kind) FROM found", [KINDS]
+    )
+    connection.unregister("found")
 
 
 def build_graph(nodes: Nodes, host: Host | None) -> Graph:
@@ -92,51 +99,6 @@ def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
         places[in_lane] = np.arange(len(in_lane))
     lanes[nodes.end] = len(streams) + len(threads) + 1
     return lanes, places
-
-
-def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
-    """For each level the label of every edge, 0 for none; kinds are numbered from 1 here."""
-    none = np.zeros(len(nodes.activity_owners), np.uint64)
-    ops = host.ops if host else np.zeros(0, np.int64)
-    of_span = {
-        name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops])
-        for name in ("op_label", "module_label")
-    }
-    of_owners = [
-        np.concatenate([nodes.spans["call_label"], none]),
-        np.concatenate([of_span["op_label"], nodes.activities["op_label"]]),
-        np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
-        np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),
-    ]
-    is_owned = graph.owners != NOBODY
-    return [
-        (graph.kinds + 1).astype(np.uint64),
-        *(
-            np.where(is_owned, labels[graph.owners], NO_LABEL).astype(np.uint64)
-            for labels in of_owners
-        ),
-    ]
-
-
-def gains(
-    graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
-) -> list[tuple[str, str | None, int, int]]:
-    """Rows of `path_gains` for the labels that take most time on the path: what each would gain."""
-    asked: list[tuple[int, int]] = []
-    for level, of_edges in enumerate(labels):
-        found, inverse = np.unique(of_edges[edges], return_inverse=True)
-        on_path = np.bincount(inverse, graph.weights[edges], len(found))
-        on_path[found == NO_LABEL] = 0
-        longest = np.argsort(-on_path, kind="stable")[: LONGEST if level else len(Kind)]
-        asked += [(level, int(found[at])) for at in longest if on_path[at] > 0]
-    whole = int(graph.times[-1] - graph.times[0])
-    lengths = lengths_without(graph, [labels[level] == label for level, label in asked])
-    return [
-        (LEVELS[level], None, label, whole - length)
-        if level
-        else (LEVELS[level], KINDS[label - 1], NO_LABEL, whole - length)
-        for (level, label), length in zip(asked, lengths.tolist(), strict=True)
-    ]
 
 
 def _rows(path: int, nodes: Nodes, host: Host | None, graph: Graph, edges: Integers) -> pa.Table:
@@ -181,9 +143,11 @@ class _Rows:
         if not self._read:
             # Joined to others, an array of bool takes their type.
             return {name: np.zeros(0, np.bool_) for name in self._batches.schema.names}
-        columns = {
-            name: np.concatenate([part[name] for part in self._read]) for name in self._read[0]
-        }
+        columns = self._read[0]
+        if len(self._read) > 1:
+            columns = {
+                name: np.concatenate([part[name] for part in self._read]) for name in columns
+            }
         first, end = np.searchsorted(columns["path"], [path, path + 1])
         rest = {name: values[end:] for name, values in columns.items()}
         self._read = [rest] if len(rest["path"]) else []

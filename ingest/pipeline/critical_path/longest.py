@@ -12,7 +12,8 @@ from ingest.pipeline.critical_path.graph import Graph, Integers
 def longest_path(graph: Graph) -> Integers:
     """The edges of the longest path from the first node to the last, in order.
 
-    Of two that are as long up to a node, it is the one whose edge comes first in the graph.
+    Of two that are as long up to a node, it is the one whose edge comes first in the graph: edges
+    that decided when an activity began come before those that did not.
     """
     reached = [-1] * len(graph.times)
     reached[0] = 0

@@ -9,6 +9,7 @@ import numpy as np
 from ingest.pipeline.critical_path.graph import Integers
 
 Columns = Mapping[str, Integers]
+SHORT_NS = 30_000  # what it takes to start a kernel, as in `stream_idle`
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,23 @@ class Nodes:
 
     @cached_property
     def times(self) -> Integers:
-        """The time of each node, ns."""
-        starts, ends = (
-            np.concatenate([self.spans[name], self.activities[name]])
-            for name in ("start_ns", "end_ns")
-        )
+        """The time of each node, ns.
+
+        Some profilers let an activity begin shortly before the one before it on its stream has
+        ended. That one then ends with the other's start.
+        """
+        starts = np.concatenate([self.spans["start_ns"], self.activities["start_ns"]])
+        activity_ends = self.activities["end_ns"].copy()
+        for places in self.lanes_of(self.activities).values():
+            before, after = places[:-1], places[1:]
+            begin = self.activities["start_ns"][after]
+            overlap = activity_ends[before] - begin
+            is_short = (overlap > 0) & (overlap < SHORT_NS)
+            is_short &= (begin > self.activities["start_ns"][before]) & (
+                self.activities["end_ns"][after] >= activity_ends[before]
+            )
+            activity_ends[before[is_short]] = begin[is_short]
+        ends = np.concatenate([self.spans["end_ns"], activity_ends])
         pairs = np.column_stack([starts, ends]).reshape(-1)
         return np.append(pairs, [self.start_ns, self.end_ns])
 

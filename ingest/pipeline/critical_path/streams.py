@@ -9,9 +9,8 @@ recorded no reason, it waited for the activity of another stream that ended righ
 import numpy as np
 
 from ingest.pipeline.critical_path.graph import Edges, Integers, Kind
-from ingest.pipeline.critical_path.nodes import Nodes
+from ingest.pipeline.critical_path.nodes import SHORT_NS, Nodes
 
-LONG_NS = 30_000  # longer than it takes to start a kernel, as in `stream_idle`
 NONE = -1
 
 
@@ -26,7 +25,7 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
     launch, previous = _launches(nodes), _previous(nodes)
     awaited = _recorded(nodes)
     free = np.maximum(_times(nodes, launch), _times(nodes, previous))
-    is_long = times[starts] - free >= LONG_NS
+    is_long = times[starts] - free >= SHORT_NS
     awaited = np.where(is_long & (awaited == NONE), _ended_before(nodes, is_long, free), awaited)
     found = {Kind.DEPENDENCY: awaited, Kind.QUEUE: previous, Kind.LAUNCH: launch}
     last = np.maximum(free, _times(nodes, awaited))
@@ -82,12 +81,17 @@ def _launches(nodes: Nodes) -> Integers:
 
 
 def _previous(nodes: Nodes) -> Integers:
-    """The end of the activity before each on its stream; none where they overlap."""
+    """The end of the activity of the same stream that ended last before each began."""
     found = np.full(len(nodes.activity_owners), NONE)
+    ends = 2 * nodes.activity_owners + 1
     for places in nodes.lanes_of(nodes.activities).values():
-        before, after = places[:-1], places[1:]
-        apart = nodes.activities["end_ns"][before] <= nodes.activities["start_ns"][after]
-        found[after[apart]] = 2 * nodes.activity_owners[before[apart]] + 1
+        by_end = places[np.argsort(nodes.times[ends[places]], kind="stable")]
+        starts = nodes.activities["start_ns"][places]
+        last = np.searchsorted(nodes.times[ends[by_end]], starts, "right") - 1
+        before = by_end[last]
+        # An activity without length ends when it begins.
+        has = (last >= 0) & (before != places)
+        found[places[has]] = ends[before[has]]
     return found
 
 
@@ -109,7 +113,7 @@ def _recorded(nodes: Nodes) -> Integers:
             first, last = after[0], before[-1]
             end = 2 * nodes.activity_owners[last] + 1
             is_later = found[first] == NONE or nodes.times[end] > nodes.times[found[first]]
-            if is_later and activities["end_ns"][last] <= activities["start_ns"][first]:
+            if is_later and nodes.times[end] <= activities["start_ns"][first]:
                 found[first] = end
     return found
 
@@ -117,12 +121,13 @@ def _recorded(nodes: Nodes) -> Integers:
 def _ended_before(nodes: Nodes, is_long: np.ndarray, free: Integers) -> Integers:
     """The end of the activity on another stream that ended right before one that waited long."""
     activities = nodes.activities
-    by_end = np.argsort(activities["end_ns"], kind="stable")
-    ends = activities["end_ns"][by_end]
+    of_activities = nodes.times[2 * nodes.activity_owners + 1]
+    by_end = np.argsort(of_activities, kind="stable")
+    ends = of_activities[by_end]
     found = np.full(len(is_long), NONE)
     for place in np.flatnonzero(is_long).tolist():
         begun = activities["start_ns"][place]
-        since = max(int(free[place]), int(begun) - LONG_NS)
+        since = max(int(free[place]), int(begun) - SHORT_NS)
         first, end = np.searchsorted(ends, [since, begun], "right")
         others = by_end[first:end][::-1]
         others = others[activities["lane"][others] != activities["lane"][place]]

@@ -70,7 +70,8 @@ def add_threads(nodes: Nodes, host: Host, waited: npt.NDArray[np.bool_], edges: 
         times = nodes.times[thread.nodes]
         last = np.searchsorted(main_times, times, "left") - 1  # of the main thread, before each
         callers = np.where(last >= 0, host.main.nodes[last], nodes.start)
-        # A thread without work waits for more, unless the main thread does nothing either.
+        # Work that begins on an idle thread was handed to it by the main thread, if that did
+        # anything since the thread became idle.
         before = np.append(nodes.start_ns - 1, times[:-1])
         begins = (thread.owners == NOBODY) & (nodes.times[callers] > before)
         begins &= nodes.times[callers] < times

@@ -35,8 +35,9 @@ def add_waits(nodes: Nodes, edges: Edges) -> npt.NDArray[np.bool_]:
         if on_host:
             awaited = recorded.setdefault(nodes.owner_of_event.get(call), [])
             awaited.append((device, lane, before_ns))
-    by_end = np.argsort(activities["end_ns"], kind="stable")
-    ends = activities["end_ns"][by_end].tolist()
+    of_activities = nodes.times[2 * nodes.activity_owners + 1]
+    by_end = np.argsort(of_activities, kind="stable")
+    ends = of_activities[by_end].tolist()
     waits = set(np.flatnonzero(nodes.spans["wait"] == FOR_DEVICE).tolist())
     for span in sorted(waits | launched.keys()):
         since, until = int(nodes.times[2 * span]), int(nodes.times[2 * span + 1])

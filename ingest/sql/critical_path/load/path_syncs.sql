@@ -19,13 +19,13 @@ WITH records AS (
 SELECT
     path_steps.path,
     call.event_id AS call_id,
-    (syncs.a.cuda_sync_kind <> 'Stream Wait Event')::TINYINT AS waits_on_host,
+    (syncs.name <> 'Stream Wait Event')::TINYINT AS waits_on_host,
     coalesce(syncs.a.device, -1) AS device,
-    hash(syncs.a.device, syncs.a.stream) AS lane,
+    coalesce(hash(syncs.a.device, syncs.a.stream), 0) AS lane,
     CASE
-        WHEN syncs.a.cuda_sync_kind = 'Stream Sync' THEN hash(syncs.a.device, syncs.a.stream)
+        WHEN syncs.name = 'Stream Sync' THEN hash(syncs.a.device, syncs.a.stream)
         WHEN
-            syncs.a.cuda_sync_kind = 'Context Sync'
+            syncs.name = 'Context Sync'
             OR coalesce(syncs.a.wait_on_stream, -1) IN (-1, 4294967295)
             THEN 0
         ELSE hash(syncs.a.device, syncs.a.wait_on_stream)

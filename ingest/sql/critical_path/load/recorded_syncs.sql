@@ -4,9 +4,10 @@
 SELECT
     source_id,
     correlation,
+    name,
     from_json(args, '{
-        "cuda_sync_kind": "VARCHAR", "device": "BIGINT", "stream": "BIGINT",
-        "wait_on_stream": "BIGINT", "wait_on_cuda_event_record_corr_id": "BIGINT"
+        "device": "BIGINT", "stream": "BIGINT", "wait_on_stream": "BIGINT",
+        "wait_on_cuda_event_record_corr_id": "BIGINT"
     }') AS a
 FROM complete
 WHERE category = 'cuda_sync';

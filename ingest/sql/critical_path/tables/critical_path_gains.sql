@@ -8,7 +8,7 @@
 -- step       number of the step (`steps.step`); null where no steps were found
 -- level      kind, call, op, kernel or module, as in `critical_path_summary`
 -- name       the kind, or the name
--- gain_ns    by how much the step would be shorter, ns
+-- gain_ns    by how much earlier the step's work would end, ns
 WITH labels AS (
     SELECT DISTINCT hash(name) AS label, name FROM path_labels
 )

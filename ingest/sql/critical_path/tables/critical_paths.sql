@@ -1,6 +1,7 @@
 -- The critical path of each step: what it waited for, from its start to its end. The rows follow
--- each other without a gap and add up to the step's time: from the host's start of the step to the
--- end of all that it launched.
+-- each other without a gap and add up to the time from the host's start of the step to the end of
+-- all that it launched. Where the device lags behind, that is longer than the step's wall time
+-- (`step_metrics.wall_ns`): it begins while the device still works for the step before.
 -- One row: a stretch of the path of a step.
 -- Materialised: a relation reads it, and its file is written from it.
 --

@@ -13,8 +13,8 @@
 -- stretches   how often it is on the path
 -- on_path_ns  time on the path, ns
 -- percent     of the path, 0 to 100
--- gain_ns     by how much the step would be shorter if it took no time, ns; null except for median
---             steps and what takes most of their path
+-- gain_ns     by how much earlier the step's work would end if it took no time, ns; known only in
+--             median steps, for all kinds and the 8 names of a level with most time on the path
 WITH
 named AS (
     SELECT

@@ -6,7 +6,7 @@
 -- rank             rank of the process
 -- device           number of the device
 -- stream           stream on the device
--- step             step in which the host was (`steps.step`);
+-- step             step that the host was in at that time (`steps.step`);
 --                  null outside steps, and without `by_step`
 -- launches         number of launches
 -- mean_length      mean length of the queue over time; null when no time passed

@@ -93,8 +93,8 @@ counters AS (
     FROM queues
     UNION ALL
     SELECT
-        concat('device ', device, ', ', copy) AS name,
-        'bandwidth, GB/s' AS counted,
+        concat('device ', device, ', ', replace(copy, 'Memcpy ', '')) AS name,
+        'GB/s' AS counted,
         time_ns,
         round(gb_per_s, 6)::VARCHAR AS value
     FROM copies

@@ -1,0 +1,59 @@
+"""What a step would gain if something on its critical path took no time."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.pipeline.critical_path.graph import NOBODY, Graph, Integers, Kind
+from ingest.pipeline.critical_path.longest import lengths_without
+from ingest.pipeline.critical_path.nodes import Nodes
+from ingest.pipeline.critical_path.threads import Host
+
+KINDS = [kind.name.lower() for kind in Kind]
+LEVELS = ("kind", "call", "op", "kernel", "module")
+LONGEST = 8  # names of a level for which it is asked what the step would gain
+NO_LABEL = 0
+
+
+def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
+    """For each level the label of every edge, 0 for none; kinds are numbered from 1 here."""
+    none = np.zeros(len(nodes.activity_owners), np.uint64)
+    ops = host.ops if host else np.zeros(0, np.int64)
+    of_span = {
+        name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops])
+        for name in ("op_label", "module_label")
+    }
+    of_owners = [
+        np.concatenate([nodes.spans["call_label"], none]),
+        np.concatenate([of_span["op_label"], nodes.activities["op_label"]]),
+        np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
+        np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),
+    ]
+    is_owned = graph.owners != NOBODY
+    return [
+        (graph.kinds + 1).astype(np.uint64),
+        *(
+            np.where(is_owned, labels[graph.owners], NO_LABEL).astype(np.uint64)
+            for labels in of_owners
+        ),
+    ]
+
+
+def gains(
+    graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
+) -> list[tuple[str, str | None, int, int]]:
+    """Rows of `path_gains` for the labels that take most time on the path: what each would gain."""
+    asked: list[tuple[int, int]] = []
+    for level, of_edges in enumerate(labels):
+        found, inverse = np.unique(of_edges[edges], return_inverse=True)
+        on_path = np.bincount(inverse, graph.weights[edges], len(found))
+        on_path[found == NO_LABEL] = 0
+        longest = np.argsort(-on_path, kind="stable")[: LONGEST if level else len(Kind)]
+        asked += [(level, int(found[at])) for at in longest if on_path[at] > 0]
+    whole = int(graph.times[-1] - graph.times[0])
+    lengths = lengths_without(graph, [labels[level] == label for level, label in asked])
+    return [
+        (LEVELS[level], None, label, whole - length)
+        if level
+        else (LEVELS[level], KINDS[label - 1], NO_LABEL, whole - length)
+        for (level, label), length in zip(asked, lengths.tolist(), strict=True)
+    ]

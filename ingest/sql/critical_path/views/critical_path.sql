@@ -1,6 +1,7 @@
 -- The critical path of a step: `critical_path(run, of_rank, of_step, of_source)`, in order of time.
--- The step is null for a recording without steps. The rows add up to the time from the host's
--- start of the step to the end of all that it launched. If several files of a rank have such a step, each has a path: `of_source` chooses one.
+-- The step is null for a recording without steps. The rows add up to the time from the host's start
+-- of the step to the end of all that it launched. If several files of a rank have such a step, each
+-- has a path: `of_source` chooses one.
 -- One row: a stretch of the path.
 --
 -- source_id  the input file

@@ -11,10 +11,10 @@ FROM (
     ('communication', 2, 'a communication kernel ran'),
     ('copy', 3, 'a copy or set ran'),
     ('host', 4, 'the host worked: in an operator or call, or in Python between them'),
-    ('launch', 5, 'from a call to the start of what it launched, under 30 µs or within the call'),
-    ('queue', 6, 'from the end of an activity to the start of the next one on its stream, under 30 µs'),
+    ('launch', 5, 'from a call to the start of what it launched, if under 30 µs or in the call'),
+    ('queue', 6, 'from the end of an activity to the next of its stream, if under 30 µs'),
     ('dependency', 7, 'from the end of an activity to the start of one on another stream'),
     ('sync', 8, 'from the end of what the host waited for to the end of its wait'),
     ('thread', 9, 'from one thread of the host to another'),
-    ('unexplained', 10, 'a wait that no event explains: of 30 µs or more before an activity, or on the host')
+    ('unexplained', 10, 'a wait that no event explains: on the host, or of 30 µs or more on a device')
 ) AS listed (kind, ordinal, text);

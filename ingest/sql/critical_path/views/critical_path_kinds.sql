@@ -16,5 +16,5 @@ FROM (
     ('dependency', 7, 'from the end of an activity to the start of one on another stream'),
     ('sync', 8, 'from the end of what the host waited for to the end of its wait'),
     ('thread', 9, 'from one thread of the host to another'),
-    ('unexplained', 10, 'a wait that no event explains: on the host, or of 30 µs or more on a device')
+    ('unexplained', 10, 'a wait that nothing explains: on the host, or of 30 µs or more elsewhere')
 ) AS listed (kind, ordinal, text);

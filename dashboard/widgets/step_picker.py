@@ -153,11 +153,14 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         return
     if len(numbers) == 1 and not is_tall:
         return
-    last = numbers[:MOST_BARS][-1]
+    shown = _around(numbers, steps)
     query = select(
         "step, part, is_idle, ns",
         "step_parts",
-        {"run_id": run, **device.where(), "ns <>": 0, "step <=": last},
+        {
+            **{"run_id": run, **device.where(), "ns <>": 0},
+            **{"step >=": shown[0], "step <=": shown[-1]},
+        },
         order_by="step, ordinal",
     )
     frame = data.rows(query)
@@ -178,7 +181,15 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         st.caption(
             "Where work overlaps, bars are drawn shorter, so that a step is as high as its time."
         )
-    if len(numbers) > MOST_BARS:
+    if len(shown) < len(numbers):
         st.caption(
-            f"The first {MOST_BARS:,} of {len(numbers):,} steps. `step=` in the address takes any."
+            f"Steps {shown[0]:,} to {shown[-1]:,} of {len(numbers):,} are shown. `step=` in the "
+            "address takes any."
         )
+
+
+def _around(numbers: Sequence[int], steps: Steps) -> Sequence[int]:
+    """So many numbers as are shown, with the picked ones as far in the middle as can be."""
+    picked = next((place for place, number in enumerate(numbers) if steps.has(number)), 0)
+    first = max(0, min(picked - MOST_BARS // 2, len(numbers) - MOST_BARS))
+    return numbers[first : first + MOST_BARS]

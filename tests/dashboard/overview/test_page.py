@@ -82,15 +82,19 @@ def test_a_run_without_steps_is_one_recording(app, traces):
     assert page.metric[0].label == "Whole recording"
 
 
-def test_of_many_steps_the_first_are_drawn_whole(app, shown_store, run_of, monkeypatch):
+@pytest.mark.parametrize(("picked", "first", "last"), [("5", 5, 7), ("8", 7, 9), ("10", 8, 10)])
+def test_of_many_steps_those_around_the_picked_one_are_drawn(
+    picked, first, last, app, shown_store, run_of, monkeypatch
+):
     monkeypatch.setattr(step_picker, "MOST_BARS", 3)
     run = run_of(WORKERS)
-    page = app(shown_store, "overview", run=run)
+    page = app(shown_store, "overview", run=run, step=picked)
     with ingest.connect(shown_store) as connection:
         walls = connection.execute(
-            "SELECT step, wall_ns FROM step_metrics WHERE run_id = $1 AND step < 8 ORDER BY step",
-            [run],
+            "SELECT step, wall_ns FROM step_metrics "
+            "WHERE run_id = $1 AND step BETWEEN $2 AND $3 ORDER BY step",
+            [run, first, last],
         ).fetchall()
     drawn = step_heights(page).items()
     assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
-    assert "The first 3 of 6 steps." in texts(page)
+    assert f"Steps {first} to {last} of 6 are shown." in texts(page)

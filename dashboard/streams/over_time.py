@@ -50,8 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    f"Each queue and each kind of copy has a scale of its own: hover to see its values. The "
-    f"{MOST_STREAMS} longest queues are drawn.",
+    "Each queue and each kind of copy has a scale of its own: hover to see its values. Up to "
+    f"{MOST_STREAMS} queues are drawn, the longest.",
     _queries,
     _drawn,
 )

@@ -40,10 +40,16 @@ def show(piece: Any, view: View) -> None:
                     help=None if short == piece.kernel else formatting.literal(piece.kernel),
                 )
             st.caption(f"Try: {formatting.literal(piece.remedy)}")
-            if piece.kind == "small_kernels":
-                _sequence(view)
+            in_row = _most_in_a_row(view) if piece.kind == "small_kernels" else None
             with st.container(horizontal=True):
                 _links(piece, view)
+                if in_row:
+                    st.page_link(
+                        st.session_state["pages"]["operators"],
+                        label="Its sequences",
+                        icon=":material/bar_chart:",
+                        query_params={**view.address(), "level": "op", "name": in_row},
+                    )
             if kind.evidence:
                 _evidence(piece, kind.evidence, view)
 
@@ -77,11 +83,11 @@ def _links(piece: Any, view: View) -> None:
         )
 
 
-def _sequence(view: View) -> None:
-    """The operator that launches the most short kernels in a row, with a link to its sequences."""
+def _most_in_a_row(view: View) -> str | None:
+    """Says which operator launches the most short kernels in a row, and returns its name."""
     is_short = f"sum(device_ns) < {SHORT_NS} * sum(calls) * length"
     query = select(
-        f"name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns, "
+        "name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns, "
         f"{is_short} AS is_short",
         "kernel_sequences",
         {**view.of_steps(), "level": "op", "length >": 1},
@@ -90,20 +96,15 @@ def _sequence(view: View) -> None:
         order_by="is_short DESC, length * sum(calls) DESC, name, kernels",
         limit=1,
     )
-    for row in data.rows(query).itertuples():
-        if not row.is_short:
-            continue
-        times = formatting.counted(int(row.calls), "time")
-        st.markdown(
-            f"Most in a row: **{formatting.literal(row.name)}** launches {row.length:,} kernels, "
-            f"{times}, {formatting.duration(row.device_ns)} in all. Can they be fused?"
-        )
-        st.page_link(
-            st.session_state["pages"]["operators"],
-            label="Its sequences of kernels, on page Operators",
-            icon=":material/bar_chart:",
-            query_params={**view.address(), "level": "op", "name": row.name},
-        )
+    row = next(data.rows(query).itertuples(), None)
+    if row is None or not row.is_short:
+        return None
+    times = formatting.counted(int(row.calls), "time")
+    st.markdown(
+        f"Most in a row: **{formatting.literal(row.name)}** launches {row.length:,} kernels, "
+        f"{times}, {formatting.duration(row.device_ns)} in all. Can they be fused?"
+    )
+    return str(row.name)
 
 
 def _in_timeline(piece: Any, view: View) -> None:

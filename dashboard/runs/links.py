@@ -6,10 +6,7 @@ import streamlit as st
 
 from dashboard.widgets import compare_link
 
-PAGES = (
-    *("overview", "operators", "bubbles", "streams", "timeline", "memory", "advice", "compare"),
-    "trends",
-)
+PAGES = ("overview", "operators", "bubbles", "timeline", "memory", "advice", "compare", "trends")
 
 
 def show(picked: Sequence[str]) -> None:

@@ -148,7 +148,7 @@ def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: C
     known |= {"calls": "'called'", "stacks": "'stacked'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
-    needed = [name.strip() for name in signature[1].split(",") if ":=" not in name]
+    needed = [name.strip() for name in signature[1].split(",") if name and ":=" not in name]
     arguments = ", ".join(known.get(name, "1") for name in needed)
     columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
     assert list(macro.documentation.columns) == [row[0] for row in columns]

@@ -82,7 +82,7 @@ def over_time(view: View) -> None:
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
     st.caption(
-        f"{view.steps.label.capitalize()}, from its start on the host to the end of its work: "
+        "From its start on the host to the end of all that it launched: "
         f"{formatting.duration(whole)}"
     )
     lanes.draw(
@@ -145,7 +145,7 @@ def _of_levels(path: dict[str, Scalar], levels: list[str]) -> Query:
 
 
 def _kinds() -> list[str]:
-    query = select("kind", "critical_path_kinds", order_by="ordinal")
+    query = select("kind", "critical_path_kinds", arguments=(), order_by="ordinal")
     return list(data.rows(query)["kind"])
 
 

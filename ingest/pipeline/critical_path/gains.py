@@ -28,12 +28,11 @@ def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray
         np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
         np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),
     ]
-    is_owned = graph.owners != NOBODY
     return [
         (graph.kinds + 1).astype(np.uint64),
         *(
-            np.where(is_owned, labels[graph.owners], NO_LABEL).astype(np.uint64)
-            for labels in of_owners
+            np.append(labels.astype(np.uint64), np.uint64(NO_LABEL))[graph.owners]
+            for labels in of_owners  # what has no owner takes the last
         ),
     ]
 

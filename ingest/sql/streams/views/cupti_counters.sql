@@ -17,7 +17,7 @@
 -- op         its name
 -- op_stack   names of all operators and annotations around it, the outermost first
 -- step       step of the launch (`steps.step`)
-WITH RECURSIVE
+WITH
 measured AS (
     SELECT
         run_id,
@@ -39,7 +39,8 @@ launches AS (
         source_id,
         event_id AS launch_id,
         start_ns AS launch_ns,
-        parent_id,
+        pid,
+        tid,
         step,
         row_number() OVER in_file AS ordinal,
         count(*) OVER (PARTITION BY run_id, source_id) AS launched
@@ -61,39 +62,23 @@ matched AS (
             AND measured.measured = launches.launched
 ),
 
-around AS (
+stacks AS (
     SELECT
         matched.run_id,
         matched.event_id,
-        op.event_id AS op_id,
-        op.parent_op_id,
-        op.category,
-        op.name,
-        0 AS height
+        arg_max(op.event_id, op.depth) FILTER (WHERE op.category = 'cpu_op') AS op_id,
+        arg_max(op.name, op.depth) FILTER (WHERE op.category = 'cpu_op') AS op,
+        list(op.name ORDER BY op.depth) AS op_stack
     FROM matched
-    INNER JOIN ops AS op ON matched.run_id = op.run_id AND matched.parent_id = op.event_id
-    UNION ALL
-    SELECT
-        around.run_id,
-        around.event_id,
-        op.event_id AS op_id,
-        op.parent_op_id,
-        op.category,
-        op.name,
-        around.height + 1 AS height
-    FROM around
-    INNER JOIN ops AS op ON around.run_id = op.run_id AND around.parent_op_id = op.event_id
-),
-
-stacks AS (
-    SELECT
-        run_id,
-        event_id,
-        arg_min(op_id, height) FILTER (WHERE category = 'cpu_op') AS op_id,
-        arg_min(name, height) FILTER (WHERE category = 'cpu_op') AS op,
-        list(name ORDER BY height DESC) AS op_stack
-    FROM around
-    GROUP BY run_id, event_id
+    INNER JOIN ops AS op
+        ON
+            matched.run_id = op.run_id
+            AND matched.source_id = op.source_id
+            AND matched.pid = op.pid
+            AND matched.tid = op.tid
+            AND matched.launch_ns >= op.start_ns
+            AND matched.launch_ns < op.start_ns + op.dur_ns
+    GROUP BY matched.run_id, matched.event_id
 ),
 
 counters AS (

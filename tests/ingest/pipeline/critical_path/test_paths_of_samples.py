@@ -135,7 +135,7 @@ def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
 
 def test_every_kind_is_on_a_path_and_has_a_text(ask: Ask) -> None:
     found = ask("SELECT DISTINCT kind FROM critical_paths")
-    assert set(found) == set(ask("SELECT kind FROM critical_path_kinds"))
+    assert set(found) == set(ask("SELECT kind FROM critical_path_kinds()"))
 
 
 def test_a_stretch_of_a_device_lies_within_its_activity(ask: Ask) -> None:

@@ -108,3 +108,20 @@ def test_each_file_of_a_rank_has_a_path(tmp_path: Path) -> None:
                 "SELECT sum(dur_ns)::BIGINT FROM critical_path($1, 0, 0, $2)", [run, source]
             ).fetchall()
             assert length == 120_000
+
+
+def test_a_kernel_that_begins_before_the_one_before_it_ended_follows_it(traces: Any) -> None:
+    events = [STEP, call(10, 12, 1), call(13, 14, 2), on_device("A", 20, 101, 1)]
+    events.append(on_device("B", 100, 150, 2))
+    assert traces.add(events).sql(PATH).fetchall()[-2:] == [
+        ("compute", "A", 20, 80),
+        ("compute", "B", 100, 50),
+    ]
+
+
+def test_a_synchronisation_without_its_kind_is_taken_by_its_name(traces: Any) -> None:
+    sync = recorded("Stream Sync", 30, 9, 7)
+    del sync["args"]["cuda_sync_kind"]
+    events = [STEP, *A, call(30, 85, 9, "cudaStreamSynchronize"), sync]
+    rows = traces.add(events).sql(PATH).fetchall()
+    assert ("sync", "cudaStreamSynchronize", 80, 5) in rows

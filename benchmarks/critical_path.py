@@ -1,9 +1,10 @@
 """How long the critical path of a step takes: `python benchmarks/critical_path.py`.
 
 Steps of more and more events: operators of the host, each with a call that launches a kernel, on
-four streams. Seconds are the fastest of three, in one process, for the path and for what the step
-would gain without each of the names that take most of it. Peak memory is what Python and numpy
-hold more than before. It judges nothing: figures depend on the machine.
+four streams. "path s" is the time to build the graph and find its longest path, "gains s" that to
+find it again without each of the names that take most of it: the fastest of three, in one process.
+"peak MB" is the memory that Python and numpy take for it. It judges nothing: figures depend on the
+machine.
 """
 
 import sys

@@ -60,7 +60,7 @@ PAGES = {
         streams.page,
         "Streams",
         "water",
-        "What waited for what: queues, launches, copies and overlap?",
+        "How long were the queues, and what ran at the same time?",
         scope="run",
         steps="median",
         has_strip=True,

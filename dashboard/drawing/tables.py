@@ -20,7 +20,7 @@ COUNTS = {
     *("boxes", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
 }
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
-RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved"}
+RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved", "mean_length"}
 CHANGES: dict[str, Callable[[Any], str]] = {
     "change_ns": formatting.change,
     "change_percent": formatting.percent_change,

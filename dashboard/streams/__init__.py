@@ -1,4 +1,4 @@
-"""Page Streams: what waited for what on a device's streams."""
+"""Page Streams: queues, launches, copies and overlap on a device's streams."""
 
 from dashboard.streams.page import page
 

@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
+from dashboard.streams import section
 from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.view import View
 
@@ -15,6 +16,7 @@ LEAST_NS = 1_000  # shorter delays are in the first bar
 BARS = 4  # for each power of ten
 MOST = 100
 HEIGHT = 240
+NOTHING = "No launch was recorded in these steps."
 
 
 def show(view: View) -> None:
@@ -40,12 +42,12 @@ def _histogram(view: View) -> None:
         "Launch delays",
         {"delays": query},
         "launch-delays",
-        help="From the end of a launching call to the start of what it launched.",
+        help="Time from the end of a call to the start of the work that it launched.",
         files=view.files,
     )
     frame = data.rows(query)
     if frame.empty:
-        st.caption("No launch was recorded in these steps.")
+        st.caption(NOTHING)
         return
     since, until = (10 ** ((frame["bar"] + more) / BARS) for more in (0, 1))
     shown = pd.DataFrame(
@@ -88,16 +90,12 @@ def _by_api(view: View) -> None:
         group_by="api",
         order_by="call_ns DESC, api",
     )
-    menu.heading("Launching calls", {"calls": query}, "launching-calls", files=view.files)
-    frame = data.rows(query)
-    if frame.empty:
-        st.caption("No launch was recorded in these steps.")
-        return
-    tables.show(
-        frame,
+    found = section.show(
+        view,
+        "Launching calls",
+        query,
         "launch_statistics",
-        key="launching-calls",
-        labels={
+        {
             "api": "call",
             "call_ns": "time in it",
             "max_call_ns": "longest",
@@ -106,9 +104,11 @@ def _by_api(view: View) -> None:
             "long_calls": f"over {formatting.duration(LONG_CALL_NS)}",
             "long_delays": f"delay over {formatting.duration(LONG_DELAY_NS)}",
         },
-        bars=["call_ns"],
+        nothing=NOTHING,
+        bars=("call_ns",),
     )
-    st.caption("Short work: what was launched took less time than the call.")
+    if len(found):
+        st.caption("Short work: launches whose work took less time than the call.")
 
 
 def _longest(view: View) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
-from dashboard.streams import launches, over_time
+from dashboard.streams import launches, over_time, section
 from dashboard.widgets import incomplete_runs, menu, metrics, timeline
 from dashboard.widgets.view import View
 
@@ -112,34 +112,21 @@ def _queues(view: View) -> None:
         group_by="stream",
         order_by="stream",
     )
-    menu.heading(
+    section.show(
+        view,
         "Queues",
-        {"queues": query},
-        "queues",
-        "Launches whose work had not begun. The longer the queue, the further the host is ahead; "
-        "at 1,024 a launch blocks it.",
-        files=view.files,
-    )
-    frame = data.rows(query)
-    if frame.empty:
-        st.caption("No launch was recorded in these steps.")
-        return
-    tables.show(
-        frame.assign(mean_length=[_length(value) for value in frame["mean_length"]]),
+        query,
         "queue_statistics",
-        key="queues",
-        labels={
+        {
             "mean_length": "mean length",
             "max_length": "longest",
             "waiting_ns": "not empty",
             "full_ns": "full",
         },
-        figures=["mean_length"],
+        nothing=launches.NOTHING,
+        help="Launches whose work had not begun. The longer the queue, the further the host is "
+        "ahead. If 1,024 launches wait, the next one blocks the host.",
     )
-
-
-def _length(value: float) -> str:
-    return "" if formatting.missing(value) else f"{value:,.1f}"
 
 
 def _overlap(view: View) -> None:
@@ -154,23 +141,15 @@ def _overlap(view: View) -> None:
         group_by="classes",
         order_by="dur_ns DESC, classes",
     )
-    menu.heading(
+    section.show(
+        view,
         "At the same time",
-        {"overlap": query},
-        "overlap",
-        "Time in which exactly these ran. The rows add up to the device's busy time.",
-        files=view.files,
-    )
-    frame = data.rows(query)
-    if frame.empty:
-        st.caption("Nothing ran on the device in these steps.")
-        return
-    tables.show(
-        frame,
+        query,
         "class_overlap",
-        key="overlap",
-        labels={"classes": "what ran", "dur_ns": "time"},
-        bars=["dur_ns"],
+        {"classes": "what ran", "dur_ns": "time"},
+        nothing="Nothing ran on the device in these steps.",
+        bars=("dur_ns",),
+        help="Time in which these ran, and nothing else. The rows add up to the busy time.",
     )
     query = select(
         "100.0 * sum(overlapped_ns) / nullif(sum(communication_ns), 0) AS percent",
@@ -197,15 +176,12 @@ def _copies(view: View) -> None:
         group_by="copy",
         order_by="device_ns DESC, copy",
     )
-    menu.heading("Copies", {"copies": query}, "copies", files=view.files)
-    frame = data.rows(query)
-    if frame.empty:
-        st.caption("Nothing was copied in these steps.")
-        return
-    tables.show(
-        frame,
+    section.show(
+        view,
+        "Copies",
+        query,
         "copy_statistics",
-        key="copies",
-        labels={"device_ns": "time", "gb_per_s": "rate", "max_gb_per_s": "fastest"},
-        bars=["device_ns"],
+        {"device_ns": "time", "gb_per_s": "rate", "max_gb_per_s": "fastest"},
+        nothing="Nothing was copied in these steps.",
+        bars=("device_ns",),
     )

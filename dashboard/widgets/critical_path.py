@@ -90,7 +90,7 @@ def over_time(view: View) -> None:
         [],
         lanes.Axis(0, whole, ticks, "since the start of the step"),
         key=f"critical-path-{view.key}",
-        alt=f"The critical path of {view.steps.label}: what it waited for over time",
+        alt=f"The critical path of {view.steps.label}, over time",
         file=f"{view.files}-critical-path",
         legend=meanings,
         strips={"": strip},
@@ -114,7 +114,7 @@ def summary(view: View) -> None:
     labels = {"on_path_ns": "on the path", "gain_ns": "gain"}
     with left:
         tables.show(
-            frame.drop(columns=["level", "percent"]),
+            frame.drop(columns="level"),
             "critical_path_summary",
             key="critical-path-kinds",
             labels={**labels, "name": "what"},
@@ -124,7 +124,7 @@ def summary(view: View) -> None:
     with right:
         found = data.rows(names)
         tables.show(
-            found.drop(columns="percent").assign(level=found["level"].replace({"call": "host"})),
+            found.assign(level=found["level"].replace({"call": "host"})),
             "critical_path_summary",
             key="critical-path-names",
             labels={**labels, "level": "what"},
@@ -136,7 +136,7 @@ def summary(view: View) -> None:
 def _of_levels(path: dict[str, Scalar], levels: list[str]) -> Query:
     is_known = {} if levels == ["kind"] else {"gain_ns >": 0}
     return select(
-        "level, name, percent, on_path_ns, gain_ns",
+        "level, name, on_path_ns, gain_ns",
         "critical_path_summary",
         {**path, "level": levels, "name <>": "", **is_known},
         order_by="gain_ns DESC NULLS LAST, on_path_ns DESC, name",

@@ -19,7 +19,7 @@ ORDERS = (
     "call_id, awaited_lane, before_ns",
 )
 BATCH_ROWS = 1 << 15
-INSERTED_ROWS = 1 << 17  # at once, or a little more: to insert takes a while, whatever the number
+INSERTED_ROWS = 1 << 17  # of a batch: each INSERT has a fixed cost
 
 
 def find_paths(

@@ -27,9 +27,9 @@ class Kind(IntEnum):
     LAUNCH = 4  # from a call to the start of what it launched
     QUEUE = 5  # between two activities of a stream
     DEPENDENCY = 6  # from the end of an activity to the start of one on another stream
-    SYNC = 7  # from the end of what the host waited for to its going on
+    SYNC = 7  # from the end of what the host waited for to the end of its wait
     THREAD = 8  # from one thread to another
-    UNEXPLAINED = 9  # a wait, of which no event tells what it was for
+    UNEXPLAINED = 9  # a wait that no event explains
 
 
 @dataclass

@@ -9,7 +9,7 @@
 -- ordinal    place in the path, from 0
 -- kind       what took the time, as `critical_path_kinds` explains
 -- event_id   the span or the device activity (`events.event_id`); null for the host's time between
---           operators
+--            operators
 -- name       its name
 -- op         the innermost cpu_op around it, or around its launch
 -- module     innermost nn.Module around that

@@ -10,6 +10,7 @@ import typer
 
 from ingest.cli.key_averages import key_averages
 from ingest.cli.labels import Mode, tags_of
+from ingest.cli.profile_analyze import profile_analyze
 from ingest.cli.top import recompiled, warn
 from ingest.cli.top import top as ranking_tables
 from ingest.cli.upkeep import check, edit, remove, upgrade
@@ -250,5 +251,6 @@ def top(
 
 app.command("table")(key_averages)
 app.command("open")(open_trace)
+app.command("profile-analyze")(profile_analyze)
 for command in (edit, remove, upgrade, check, diff, memory, export):
     app.command()(command)

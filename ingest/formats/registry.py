@@ -7,6 +7,7 @@ from importlib import import_module
 from ingest.formats.compile_log.recognition import is_compile_log
 from ingest.formats.execution_trace.recognition import is_execution_trace
 from ingest.formats.kineto.recognition import is_trace
+from ingest.formats.megengine.recognition import is_megengine
 from ingest.formats.memory_timeline.recognition import is_timeline
 from ingest.formats.snapshot.recognition import is_snapshot
 from ingest.formats.source import Source
@@ -25,6 +26,7 @@ class Format:
     consists of. `suffix`: the end of file names that is no part of a run's name, as a regular
     expression. `has_events`: whether it fills table `staged`, from which `events` comes; clocks
     and process ids of the other files of a run are compared with those of such files.
+    `framework`: what wrote the files, for `runs.framework`.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Format:
     recognise: Callable[[bytes], bool]
     load: Callable[[Source, Staging, Progress], None]
     has_events: bool = False
+    framework: str = "pytorch"
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,16 @@ FORMATS = (
         recognise=is_trace,
         load=Loader("kineto"),
         has_events=True,
+    ),
+    Format(
+        "megengine",
+        noun="operator time",
+        encoding="JSON",
+        suffix=r"\.json",
+        recognise=is_megengine,
+        load=Loader("megengine"),
+        has_events=True,
+        framework="megengine",
     ),
     Format(
         "execution_trace",

@@ -193,7 +193,7 @@ def _fill_run(
             options.name or run.name,
             _label(options.model, said.get("model")),
             _label(options.mode, said.get("mode")),
-            said.get("framework", "pytorch"),
+            said.get("framework") or _framework(run.sources),
             said.get("framework_version"),
             said.get("device_name") or device_name(metadata),
             said.get("world_size") or world_size(metadata) or ranks,
@@ -208,6 +208,12 @@ def _fill_run(
             json.dumps(said),
         ],
     )
+
+
+def _framework(sources: list[Source]) -> str:
+    """What wrote the profiles."""
+    names = {source.format.framework for source in sources if source.is_profile and source.format}
+    return ", ".join(sorted(names))
 
 
 def _label(given: str | None, said: str | None) -> str | None:

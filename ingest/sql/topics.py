@@ -42,6 +42,11 @@ TOPICS = (
     Topic("timeline", "Timelines", "The events of a stretch of time, as timelines show them."),
     Topic("memory", "Memory", "What was allocated, what held memory at any moment, and for whom."),
     Topic("compilation", "Compilation", "What torch.compile compiled, why, and into what kernels."),
+    Topic(
+        "megengine",
+        "MegEngine",
+        "The operators of MegEngine's graphs: time, computation, memory, as profiles have them.",
+    ),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),
     Topic("compare", "Comparison", "Two runs, or two groups of runs, side by side."),
     Topic(

@@ -1,5 +1,6 @@
 -- Idle gaps of each device, with what ran before and after, and when the latter was launched.
--- One row: a gap.
+-- One row: a gap. `is_late` tells whether the latter was launched after the gap began, and
+-- `is_wait` whether it waited for another stream for half of the gap; null where that is unknown.
 -- Materialised: several relations read it.
 WITH neighbours AS (
     SELECT
@@ -22,7 +23,10 @@ SELECT
     neighbours.before_kernel_id,
     neighbours.first_id AS after_kernel_id,
     launches.lane AS thread,
-    launches.launch_ns
+    launches.launch_ns,
+    2 * starts.wait_ns >= to_ns - from_ns AS is_wait,
+    coalesce(launches.launch_ns > from_ns, NOT is_wait) AS is_late
 FROM neighbours
 LEFT JOIN launches ON neighbours.first_id = launches.event_id AND launches.launch_id IS NOT NULL
+LEFT JOIN megengine_starts AS starts ON neighbours.first_id = starts.event_id
 WHERE neighbours.idle_from_ns IS NOT NULL;

@@ -34,12 +34,13 @@ SELECT
     gaps.before_kernel_id,
     gaps.after_kernel_id,
     idle_cause(step_part_rules(
-        is_late := gaps.launch_ns > gaps.from_ns,
+        is_late := gaps.is_late,
         is_waiting := gap_hosts.waited,
         is_loading := gap_hosts.loaded_data,
         is_compiling := gap_hosts.compiled,
         is_dependent := previous.stream IS DISTINCT FROM next.stream
         OR previous.class = 'communication'
+        OR gaps.is_wait
     )) AS cause,
     gaps.launch_ns - gaps.from_ns AS launch_delay_ns,
     gap_hosts.host_op,

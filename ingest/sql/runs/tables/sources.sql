@@ -4,8 +4,8 @@
 -- run_id           the run
 -- source_id        number of the file in the run, from 0
 -- path             absolute path; relative where paths are redacted
--- kind             kineto, execution_trace, memory_snapshot, memory_timeline, compile_log,
---                  run_json or other
+-- kind             kineto, megengine, execution_trace, memory_snapshot, memory_timeline,
+--                  compile_log, run_json or other
 -- rank             rank of the process: from the file's content, else its name, else its place;
 --                  null for what is no profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
@@ -14,7 +14,8 @@
 -- json_bytes       size decompressed, bytes
 -- sha256           checksum of the file on disk
 -- events           events the file holds; of a memory snapshot or timeline, actions of the
---                  allocators; of a compile log, records; of an execution trace, nodes
+--                  allocators; of a compile log, records; of an execution trace, nodes; of
+--                  a profile of MegEngine, times of operators
 -- complete_events  of those, rows of `events`; null for what is no trace
 -- other_counts     those that are rows of `other_events`, counted by what they are
 -- dropped_counts   pieces of the file that are in neither, counted by reason
@@ -29,6 +30,8 @@ faults AS (
     SELECT source_id, code, message, 1 AS part FROM memory_faults
     UNION ALL
     SELECT source_id, code, message, 2 AS part FROM compilation_faults
+    UNION ALL
+    SELECT source_id, code, message, 3 AS part FROM megengine_faults
 ),
 
 found AS (

@@ -1,0 +1,1 @@
+"""Profiles as MegEngine's `load_and_run --profile` writes them."""

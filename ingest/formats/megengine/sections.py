@@ -1,0 +1,166 @@
+"""The sections of a profile: its JSON, or of a damaged file what can be read of it."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ingest.errors import ProfileError
+from ingest.formats.io import blocks
+from ingest.formats.json_text import DECODER, nests_deeper, without_lone_surrogates
+
+LONGEST = 512 << 20  # bytes of JSON, which take seven times as much memory
+NAMES = (
+    "host", "device", "opr_footprint", "opr_internal_pf", "operator", "var", "mem_chunk", "comp_seq"
+)  # fmt: skip
+# A section of a damaged file, told from a thread named `host` by what comes first in it.
+SECTION = re.compile(rf'"({"|".join(NAMES)})"\s*:\s*([\[{{])\s*(?=["\[\]{{}}0-9])')
+ENTRY = re.compile(r'"((?:chk)?\d+)"\s*:\s*')
+ITEM = re.compile(r'\s*,?\s*(?=[{"\d])')
+AFTER_ENTRY = re.compile(r"\s*[,}\]]")
+
+
+@dataclass
+class Sections:
+    """What a file holds: `found` by the names of `NAMES`, each an object or a list.
+
+    `unread` counts the entries that could not be read, by section. `fault` says why the file ends
+    early; it is empty where it does not.
+    """
+
+    found: dict[str, Any] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    fault: str = ""
+    json_bytes: int = 0
+
+
+def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> Sections:
+    """Reads a profile. Raises ProfileError for one that is longer than 512 MiB of JSON."""
+    content = bytearray()
+    fault = ""
+    with path.open("rb") as file:
+        try:
+            for block in blocks(file):
+                content += block
+                if progress:
+                    progress(file.tell())
+                if len(content) > LONGEST:
+                    raise ProfileError(f"{path}: longer than {LONGEST:,} bytes of JSON")
+        except (EOFError, OSError) as error:
+            fault = str(error)
+    text = content.decode("utf-8-sig", "replace")
+    if "\\u" in text:
+        text = without_lone_surrogates(text)
+    sections = Sections(json_bytes=len(content), fault=fault)
+    try:
+        whole = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        whole = None
+    if not isinstance(whole, dict):
+        _read_damaged(text, sections)
+    else:
+        sections.found = _sections_of(whole)
+    return sections
+
+
+def json_of(value: Any) -> str | None:
+    """The value as JSON; None where it is nested too deep.
+
+    JSON has no infinite numbers and no NaN: they are texts, as MegEngine writes them.
+    """
+    try:
+        try:
+            return json.dumps(value, allow_nan=False)
+        except ValueError:
+            return json.dumps(_finite(value))
+    except RecursionError:
+        return None
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _sections_of(whole: Any) -> dict[str, Any]:
+    """The sections of an intact file. `graph_exec` stands beside `profiler`, or in it."""
+    profiler = _object(whole.get("profiler"))
+    graph = _object(whole.get("graph_exec")) or _object(profiler.get("graph_exec"))
+    found = profiler | graph
+    return {name: found[name] for name in NAMES if isinstance(found.get(name), dict | list)}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _read_damaged(text: str, sections: Sections) -> None:
+    """Reads each section entry by entry, and leaves out what cannot be read."""
+    starts = [match for match in SECTION.finditer(text) if _is_section(match, text)]
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    for match, end in zip(starts, ends, strict=True):
+        name = match[1]
+        read = _read_object if match[2] == "{" else _read_list
+        values, unread, is_closed = read(text[match.end() : end])
+        sections.found.setdefault(name, values)
+        if unread:
+            sections.unread[name] += unread
+        if end == len(text) and not is_closed:
+            sections.fault = sections.fault or f"ends in section {name}"
+    if not sections.fault and not text.rstrip().endswith("}"):
+        last = f"after section {starts[-1][1]}" if starts else "before a section"
+        sections.fault = f"ends {last}"
+
+
+def _is_section(match: re.Match[str], text: str) -> bool:
+    """Whether it is a section: keys of other objects with the same name hold other things."""
+    if match[2] == "[":
+        return match[1] in ("var", "comp_seq")
+    return text[match.end()] == "}" or bool(ENTRY.match(text, match.end()))
+
+
+def _read_object(text: str) -> tuple[dict[str, Any], int, bool]:
+    """The entries of an object, how many cannot be read, and whether the object ends."""
+    found: dict[str, Any] = {}
+    unread = 0
+    position = read_until = 0
+    while entry := ENTRY.search(text, position):
+        value, position = _value(text, entry.end())
+        if position > entry.end():
+            found[entry[1]] = value
+            read_until = position
+        else:
+            unread += 1
+    return found, unread, position == read_until and "}" in text[position:]
+
+
+def _read_list(text: str) -> tuple[list[Any], int, bool]:
+    """The leading items of a list, whether more follow, and whether the list ends."""
+    found: list[Any] = []
+    position = 0
+    while item := ITEM.match(text, position):
+        value, position = _value(text, item.end())
+        if position == item.end():
+            return found, 1, "]" in text[position:]
+        found.append(value)
+    return found, 0, "]" in text[position:]
+
+
+def _value(text: str, start: int) -> tuple[Any, int]:
+    """The value at `start`, and where it ends: at `start`, if it cannot be read."""
+    try:
+        value, end = DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, start
+    if nests_deeper(value) or not AFTER_ENTRY.match(text, end):
+        return None, start
+    return value, end

@@ -1,0 +1,90 @@
+-- What is odd about the profiles of MegEngine.
+-- One row: a warning.
+WITH
+referenced AS (
+    SELECT source_id, 'opr_id' AS kind, opr_key AS key FROM staged_megengine_times
+    UNION
+    SELECT source_id, 'opr_id' AS kind, key
+    FROM staged_megengine
+    WHERE section IN ('opr_footprint', 'opr_internal_pf')
+    UNION
+    SELECT source_id, 'opr_id' AS kind, value ->> '$' AS key
+    FROM staged_megengine
+    WHERE section = 'comp_seq'
+    UNION
+    SELECT source_id, 'var' AS kind, unnest(list_concat(inputs, outputs)) AS key
+    FROM megengine_operators
+    UNION
+    SELECT source_id, 'var' AS kind, value ->> '$.owner_var' AS key
+    FROM staged_megengine
+    WHERE section = 'mem_chunk'
+    UNION
+    SELECT source_id, 'chunk' AS kind, chunk_id AS key FROM megengine_variables
+),
+
+defined AS (
+    SELECT
+        source_id,
+        CASE section WHEN 'operator' THEN 'opr_id' WHEN 'var' THEN 'var' ELSE 'chunk' END AS kind,
+        key
+    FROM staged_megengine
+    WHERE section IN ('operator', 'var', 'mem_chunk')
+),
+
+-- Of a kind without a section, nothing is known.
+kinds AS (SELECT DISTINCT source_id, kind FROM defined),
+
+dangling AS (
+    SELECT referenced.source_id, referenced.kind, count(*) AS ids, min(referenced.key) AS example
+    FROM referenced
+    ANTI JOIN defined USING (source_id, kind, key)
+    WHERE
+        referenced.key IS NOT NULL
+        AND (referenced.source_id, referenced.kind) IN (FROM kinds)
+    GROUP BY referenced.source_id, referenced.kind
+),
+
+numbers AS (
+    SELECT
+        source_id,
+        value ->> '$.computation' AS number,
+        try_cast(value ->> '$.computation' AS BIGINT) IS NOT NULL AS is_number
+    FROM staged_megengine
+    WHERE section = 'opr_footprint'
+    UNION ALL
+    SELECT
+        source_id,
+        value ->> '$.memory' AS number,
+        try_cast(value ->> '$.memory' AS BIGINT) IS NOT NULL AS is_number
+    FROM staged_megengine
+    WHERE section = 'opr_footprint'
+),
+
+unknown AS (
+    SELECT source_id, count(*) AS numbers, min(number) AS example
+    FROM numbers
+    WHERE number IS NOT NULL AND NOT is_number
+    GROUP BY source_id
+)
+
+SELECT
+    source_id,
+    'ids_dangling' AS code,
+    format(
+        '{} {}{} named, such as {}, but not defined',
+        ids,
+        CASE kind WHEN 'opr_id' THEN 'operator' WHEN 'var' THEN 'variable' ELSE 'chunk' END,
+        CASE WHEN ids = 1 THEN ' is' ELSE 's are' END,
+        example
+    ) AS message
+FROM dangling
+UNION ALL
+SELECT
+    source_id,
+    'numbers_unread' AS code,
+    format(
+        '{} of operations or bytes left out, such as {}: not a whole number',
+        CASE WHEN numbers = 1 THEN '1 number' ELSE format('{} numbers', numbers) END,
+        example
+    ) AS message
+FROM unknown;

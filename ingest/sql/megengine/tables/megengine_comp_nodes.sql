@@ -1,0 +1,22 @@
+-- Comp nodes of MegEngine: streams of devices.
+-- One row: a comp node.
+--
+-- run_id          the run
+-- source_id       the input file
+-- rank            rank of the process
+-- comp_node       its name
+-- device          number of the device (`kernels.device`)
+-- stream          stream on the device (`kernels.stream`)
+-- clock_shift_ns  what was added to its times in `events` and `kernels`, ns. Its clock counts from
+--                 its own first event: this is the least with which no operator starts before the
+--                 host dispatched it, nor before what it waits for had ended
+SELECT
+    node.source_id,
+    sources.rank,
+    node.comp_node,
+    node.device,
+    node.stream,
+    node.clock_shift_ns
+FROM staged_megengine_comp_nodes AS node
+INNER JOIN staged_sources AS sources ON node.source_id = sources.source_id
+ORDER BY node.source_id, node.device, node.stream;

@@ -1,0 +1,36 @@
+-- Layers inside operators of MegEngine that run a network of their own, as TensorRT measured them.
+-- One row: a layer of an operator.
+--
+-- run_id     the run
+-- source_id  the input file
+-- rank       rank of the process
+-- opr_id     the operator (`megengine_oprs.opr_id`)
+-- ordinal    place of the layer in the operator, from 0
+-- name       name of the layer
+-- time_ms    how long it took, ms, as recorded; null where that is no number
+-- dur_ns     the same, ns
+-- layer      the layer as recorded (JSON)
+WITH layers AS (
+    SELECT
+        source_id,
+        key AS opr_key,
+        unnest(try_cast(value AS JSON[])) AS layer,
+        generate_subscripts(try_cast(value AS JSON[]), 1) - 1 AS ordinal
+    FROM staged_megengine
+    WHERE section = 'opr_internal_pf' AND json_type(value) = 'ARRAY'
+)
+
+SELECT
+    layers.source_id,
+    sources.rank,
+    operator.opr_id,
+    layers.ordinal,
+    layers.layer ->> '$[0]' AS name,
+    try_cast(layers.layer ->> '$[1]' AS DOUBLE) AS time_ms,
+    seconds_to_ns(try_cast(layers.layer ->> '$[1]' AS DOUBLE) / 1e3) AS dur_ns,
+    layers.layer
+FROM layers
+INNER JOIN staged_sources AS sources ON layers.source_id = sources.source_id
+LEFT JOIN megengine_operators AS operator
+    ON layers.source_id = operator.source_id AND layers.opr_key = operator.opr_key
+ORDER BY layers.source_id, operator.operator_ordinal, layers.opr_key, layers.ordinal;

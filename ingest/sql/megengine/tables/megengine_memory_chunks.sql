@@ -1,0 +1,65 @@
+-- Chunks of memory that MegEngine planned before the execution: where they lie, whose they are, and
+-- which operators need them.
+-- One row: a chunk.
+--
+-- A chunk is in use from the operator that first writes a variable in it to the last that reads or
+-- writes one. Chunks that are not in use at the same time may share memory.
+--
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- chunk_id       name of the chunk
+-- address        where it lies; null for an empty one
+-- bytes          its size, bytes
+-- comp_node      comp node of the variable that it was made for
+-- owner_var      the variable that it was made for (`megengine_vars.var_key`)
+-- owner          name of that variable
+-- owner_opr_id   the operator that writes that variable (`megengine_oprs.opr_id`)
+-- vars           variables that lie in it
+-- is_persistent  whether it keeps its content between executions, as weights do
+-- first_ordinal  place in the order of execution from which on it is in use; 0 if it is persistent;
+--                null where no operator that was executed uses it
+-- last_ordinal   place until which it is in use; the last one if it is persistent
+WITH
+users AS (
+    SELECT
+        source_id,
+        chunk_id,
+        count(*) AS vars,
+        bool_or(is_persistent) AS is_persistent,
+        min(written_ordinal) AS first_ordinal,
+        max(greatest(written_ordinal, read_ordinal)) AS last_ordinal
+    FROM megengine_variables
+    WHERE chunk_id IS NOT NULL
+    GROUP BY source_id, chunk_id
+),
+
+ends AS (
+    SELECT source_id, max(execution_ordinal) AS last_ordinal
+    FROM megengine_operators
+    GROUP BY source_id
+)
+
+SELECT
+    chunk.source_id,
+    sources.rank,
+    chunk.key AS chunk_id,
+    nullif(try_cast(chunk.value ->> '$.dev_ptr' AS UBIGINT), 0) AS address,
+    try_cast(chunk.value ->> '$.size' AS BIGINT) AS bytes,
+    owner.value ->> '$.comp_node' AS comp_node,
+    chunk.value ->> '$.owner_var' AS owner_var,
+    owner.value ->> '$.name' AS owner,
+    owner.opr_id AS owner_opr_id,
+    coalesce(users.vars, 0) AS vars,
+    coalesce(users.is_persistent, owner.is_persistent, FALSE) AS is_persistent,
+    CASE WHEN users.is_persistent THEN 0 ELSE users.first_ordinal END AS first_ordinal,
+    CASE WHEN users.is_persistent THEN ends.last_ordinal ELSE users.last_ordinal END
+        AS last_ordinal
+FROM staged_megengine AS chunk
+INNER JOIN staged_sources AS sources ON chunk.source_id = sources.source_id
+LEFT JOIN megengine_variables AS owner
+    ON chunk.source_id = owner.source_id AND chunk.value ->> '$.owner_var' = owner.var_key
+LEFT JOIN users ON chunk.source_id = users.source_id AND chunk.key = users.chunk_id
+LEFT JOIN ends ON chunk.source_id = ends.source_id
+WHERE chunk.section = 'mem_chunk'
+ORDER BY chunk.source_id, chunk.ordinal;

@@ -1,0 +1,55 @@
+-- Variables of MegEngine's graphs, and where they lie in memory.
+-- One row: a variable.
+--
+-- run_id           the run
+-- source_id        the input file
+-- rank             rank of the process
+-- var_key          the variable's key in the file
+-- name             name of the variable
+-- comp_node        comp node that it is on
+-- opr_id           the operator that writes it (`megengine_oprs.opr_id`)
+-- written_ordinal  place of that operator in the order of execution; null if it was not executed
+-- read_ordinal     place of the last operator that reads it; null if none does
+-- dtype            type of its elements, where its memory was planned
+-- var_shape        its shape: as planned, else as inferred (JSON)
+-- strides          its strides, in elements, where its memory was planned (JSON)
+-- chunk_id         the chunk that it lies in (`megengine_memory_chunks.chunk_id`); null for memory
+--                  that was allocated when the operator ran
+-- offset_bytes     its place in the chunk, bytes
+-- address          where it lay last
+-- bytes            how much memory it had there, bytes; null where that is not known
+-- flags            what MegEngine notes about it
+-- is_persistent    whether it keeps its memory between executions, as weights do
+-- forwarded_from   the variable whose memory it shares (`megengine_vars.var_key`)
+SELECT
+    var.source_id,
+    sources.rank,
+    var.var_key,
+    var.value ->> '$.name' AS name,
+    var.value ->> '$.comp_node' AS comp_node,
+    var.opr_id,
+    var.written_ordinal,
+    var.read_ordinal,
+    var.value ->> '$.mem_plan.layout.dtype' AS dtype,
+    coalesce(
+        nullif(var.value -> '$.mem_plan.layout.shape', 'null'::JSON),
+        nullif(var.value -> '$.static_infer_tags.SHAPE.inferred_result', 'null'::JSON)
+    ) AS var_shape,
+    var.value -> '$.mem_plan.layout.stride' AS strides,
+    var.chunk_id,
+    try_cast(var.value ->> '$.mem_plan.offset_byte' AS BIGINT) AS offset_bytes,
+    nullif(try_cast(var.value ->> '$.prev_dev_ptr' AS UBIGINT), 0) AS address,
+    CASE
+        WHEN address IS NOT NULL
+            THEN try_cast(
+                try_cast(var.value ->> '$.prev_dev_ptr_end' AS HUGEINT) - address AS BIGINT
+            )
+    END AS bytes,
+    var.flags,
+    var.is_persistent,
+    coalesce(
+        var.value ->> '$.mem_readonly_fwd_src', var.value ->> '$.force_update_src'
+    ) AS forwarded_from
+FROM megengine_variables AS var
+INNER JOIN staged_sources AS sources ON var.source_id = sources.source_id
+ORDER BY var.source_id, var.ordinal;

@@ -1,0 +1,76 @@
+-- What each comp node of MegEngine did from its first start to its last end, by its own clock.
+-- One row: a comp node.
+--
+-- A comp node runs what the host issued, in order. So it idles between two operators, and between
+-- the start of an operator and its first kernel, because the host had issued nothing, unless the
+-- operator waits for results of another comp node. The parts add up to the span where operators do
+-- not overlap.
+--
+-- run_id      the run
+-- source_id   the input file
+-- rank        rank of the process
+-- comp_node   the comp node
+-- device      number of the device
+-- stream      stream on the device
+-- oprs        operators on it
+-- span_ns     from the first start to the last end, ns
+-- kernel_ns   time of their kernels, ns
+-- wait_ns     time from start to first kernel of those that wait for other comp nodes, ns
+-- host_ns     the same of the others, ns: the host prepared the kernel
+-- between_ns  time between operators, ns: the host had issued none
+WITH times AS (
+    SELECT
+        run_id,
+        source_id,
+        waits_for,
+        unnest(device_times) AS time
+    FROM megengine_oprs
+),
+
+ordered AS (
+    SELECT
+        run_id,
+        source_id,
+        waits_for,
+        time.comp_node,
+        time.start_s,
+        time.kern_s,
+        time.end_s,
+        time.start_s - max(time.end_s) OVER (
+            PARTITION BY run_id, source_id, time.comp_node ORDER BY time.start_s, time.event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS after_s
+    FROM times
+    WHERE isfinite(time.start_s) AND isfinite(time.end_s)
+),
+
+summed AS (
+    SELECT
+        run_id,
+        source_id,
+        comp_node,
+        count(*) AS oprs,
+        max(end_s) - min(start_s) AS span_s,
+        sum(end_s - coalesce(kern_s, start_s)) AS kernel_s,
+        coalesce(sum(kern_s - start_s) FILTER (WHERE waits_for IS NOT NULL), 0) AS wait_s,
+        coalesce(sum(kern_s - start_s) FILTER (WHERE waits_for IS NULL), 0) AS host_s,
+        coalesce(sum(greatest(after_s, 0)), 0) AS between_s
+    FROM ordered
+    GROUP BY run_id, source_id, comp_node
+)
+
+SELECT
+    run_id,
+    source_id,
+    node.rank,
+    comp_node,
+    node.device,
+    node.stream,
+    summed.oprs,
+    round(summed.span_s * 1e9)::BIGINT AS span_ns,
+    round(summed.kernel_s * 1e9)::BIGINT AS kernel_ns,
+    round(summed.wait_s * 1e9)::BIGINT AS wait_ns,
+    round(summed.host_s * 1e9)::BIGINT AS host_ns,
+    round(summed.between_s * 1e9)::BIGINT AS between_ns
+FROM summed
+INNER JOIN megengine_comp_nodes AS node USING (run_id, source_id, comp_node);

@@ -1,0 +1,97 @@
+-- Memory that MegEngine's graphs held: chunks that were planned before the execution, and memory
+-- that was allocated for single variables while it ran.
+-- One row: a chunk, or a variable outside of chunks.
+--
+-- run_id         the run
+-- source_id      the input file
+-- rank           rank of the process
+-- comp_node      the comp node
+-- kind           chunk, or variable
+-- owner_var      the variable, or the one that the chunk was made for (`megengine_vars.var_key`)
+-- name           name of that variable
+-- opr_id         the operator that writes it (`megengine_oprs.opr_id`)
+-- address        where it lies
+-- bytes          its size, bytes
+-- is_persistent  whether it keeps its content between executions, as weights do
+-- first_ordinal  place in the order of execution from which on it is in use
+-- last_ordinal   place until which it is in use
+-- offset_bytes   where it lies, with unused addresses left out, bytes: of a comp node's memory,
+--                all ranges that were ever in use stand one above the other
+WITH
+pieces AS (
+    SELECT
+        run_id,
+        source_id,
+        rank,
+        comp_node,
+        'chunk' AS kind,
+        owner_var,
+        owner AS name,
+        owner_opr_id AS opr_id,
+        address,
+        bytes,
+        is_persistent,
+        first_ordinal,
+        last_ordinal
+    FROM megengine_memory_chunks
+    WHERE bytes > 0 AND address IS NOT NULL AND first_ordinal IS NOT NULL
+    UNION ALL BY NAME
+    SELECT
+        run_id,
+        source_id,
+        rank,
+        comp_node,
+        'variable' AS kind,
+        var_key AS owner_var,
+        name,
+        opr_id,
+        address,
+        bytes,
+        FALSE AS is_persistent,
+        written_ordinal AS first_ordinal,
+        greatest(written_ordinal, read_ordinal) AS last_ordinal
+    FROM megengine_vars
+    WHERE
+        chunk_id IS NULL
+        AND bytes > 0
+        AND written_ordinal IS NOT NULL
+),
+
+reached AS (
+    SELECT
+        *,
+        address::HUGEINT AS from_byte,
+        address::HUGEINT + bytes AS to_byte,
+        max(address::HUGEINT + bytes) OVER (
+            PARTITION BY run_id, source_id, comp_node ORDER BY address, bytes, owner_var
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS reached_byte
+    FROM pieces
+),
+
+unused AS (
+    SELECT
+        *,
+        sum(greatest(from_byte - coalesce(reached_byte, 0), 0)) OVER (
+            PARTITION BY run_id, source_id, comp_node ORDER BY address, bytes, owner_var
+            ROWS UNBOUNDED PRECEDING
+        ) AS unused_bytes
+    FROM reached
+)
+
+SELECT
+    run_id,
+    source_id,
+    rank,
+    comp_node,
+    kind,
+    owner_var,
+    name,
+    opr_id,
+    address,
+    bytes,
+    is_persistent,
+    first_ordinal,
+    last_ordinal,
+    (from_byte - unused_bytes)::BIGINT AS offset_bytes
+FROM unused;

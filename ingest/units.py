@@ -19,6 +19,8 @@ DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?(ns|us|µs|ms|s)")
 TIMES = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}  # in ns
 SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # in bytes
 
+PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+
 FULL = 1_000 / 1_024  # of a unit of sizes, from which on it is used
 
 NAME_WIDTH = 60
@@ -96,6 +98,14 @@ def counted(number: int, thing: str) -> str:
 def rate(gb_per_s: float | None) -> str:
     """A rate in 10⁹ bytes per second: 8.37 GB/s."""
     return f"{three_digits(gb_per_s)} GB/s" if _is_known(gb_per_s) else UNKNOWN
+
+
+def operations(count: float | None) -> str:
+    """Floating-point operations, or such per second without the unit's end: 1.77 MFLO."""
+    if not _is_known(count):
+        return UNKNOWN
+    prefix = [name for name, factor in PREFIXES.items() if factor <= max(count, 1)][-1]
+    return f"{three_digits(count / PREFIXES[prefix])} {prefix}FLO"
 
 
 def per_step(value: float | None) -> str:

@@ -21,7 +21,7 @@ WORD_JOINER = "\u2060"  # no shape and no width
 
 percent, count, counted = units.percent, units.count, units.counted
 percent_change = units.percent_change
-rate = units.rate
+rate, operations = units.rate, units.operations
 per_step, three_digits, address = units.per_step, units.three_digits, units.address
 position, moment = units.position, units.moment
 clipped, middle_out = units.clipped, units.middle_out
@@ -46,6 +46,16 @@ def duration(ns: float | None) -> str:
 def size(count: float | None) -> str:
     """Bytes as torch prints them: 2.00 MiB; those below a KiB in full."""
     return units.size(count, ones="bytes")
+
+
+def size_per_second(count: float | None) -> str:
+    """Bytes per second: 2.00 MiB/s."""
+    return NONE if missing(count) else f"{size(count)}/s"
+
+
+def operations_per_second(count: float | None) -> str:
+    """Floating-point operations per second: 15.5 GFLOPS."""
+    return NONE if missing(count) else f"{operations(count)}PS"
 
 
 def age(moment: datetime) -> str:

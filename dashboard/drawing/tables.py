@@ -17,7 +17,7 @@ COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
     *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
     *("gaps", "launches", "short_launches", "long_calls", "long_delays", "max_length", "copies"),
-    *("boxes", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
+    *("boxes", "oprs", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
 }
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
 RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved", "mean_length"}
@@ -25,6 +25,11 @@ CHANGES: dict[str, Callable[[Any], str]] = {
     "change_ns": formatting.change,
     "change_percent": formatting.percent_change,
     "change_bytes": partial(formatting.change, written=formatting.size),
+}
+UNITS = {
+    "computation_flo": formatting.operations,
+    "flo_per_s": formatting.operations_per_second,
+    "bytes_per_s": formatting.size_per_second,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
@@ -50,6 +55,10 @@ LABELS = {
     "device_name": "device",
     "shared_bytes": "shared memory",
     "peak_bytes": "peak memory",
+    "computation_flo": "computation",
+    "memory_bytes": "memory",
+    "flo_per_s": "FLOPS",
+    "bytes_per_s": "bandwidth",
 }
 
 
@@ -67,6 +76,8 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
         return formatting.percent
     if column.endswith("gb_per_s"):
         return formatting.rate
+    if column in UNITS:
+        return UNITS[column]
     if column in COUNTS:
         return formatting.count
     if column in RATES:

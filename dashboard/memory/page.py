@@ -9,6 +9,7 @@ from dashboard.memory import (
     advice,
     allocations,
     chosen_moment,
+    chunks,
     comparison,
     curve,
     device_memory,
@@ -31,8 +32,10 @@ def page(view: View) -> None:
     """The page."""
     runs = [view.run] if view.run else view.runs
     devices = device_memory.devices_of(runs)
+    has_chunks = chunks.show(view) if view.run else chunks.compare(runs)
     if not devices:
-        _nothing(runs)
+        if not has_chunks:
+            _nothing(runs)
     elif view.run is None:
         comparison.show(runs, devices)
     else:

@@ -7,7 +7,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.operators import detail, host_ranking, side_by_side
+from dashboard.operators import detail, host_ranking, megengine, side_by_side
 from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, step_parts
 from dashboard.widgets.view import View
@@ -34,6 +34,7 @@ def page(view: View) -> None:
             icon=":material/memory:",
         )
         host_ranking.show(runs, view)
+        megengine.show(view)
         return
     with view.bar:
         level = st.segmented_control(
@@ -50,6 +51,7 @@ def page(view: View) -> None:
         side_by_side.page(runs, str(level))
     else:
         _ranking(view, str(level))
+        megengine.show(view)
 
 
 def ranking_query(view: View, level: str, search: str) -> Query:

@@ -84,7 +84,7 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
             stretches.run_id,
             stretches.source_id,
             top.event_id,
-            generated_kernel(top.name) AS name,
+            compared_name(top.name) AS name,
             top.start_ns AS op_start_ns,
             stretches.start_ns AS stretch_ns,
             greatest(top.start_ns, stretches.start_ns) AS start_ns,

@@ -8,9 +8,9 @@
 -- side           base or other
 -- run_id         the run
 -- work_item_id   the operator, or the activity (`events.event_id`)
--- name           operator, a generated kernel without the number of its graph; without an operator
---                the kernel, in a graph `(graph) <kernel>`; on the host `compiled code` for what
---                calls of compiled graphs take outside of operators
+-- name           operator, without a number that differs from run to run (`compared_name`);
+--                without an operator the kernel, in a graph `(graph) <kernel>`; on the host
+--                `compiled code` for what calls of compiled graphs take outside of operators
 -- short_name     as in `top_ops`; without an operator, the kernel or `compiled code`
 -- kernel         kernel that took longest of it; null on the host
 -- class          compute, communication or copy, of that kernel; null on the host
@@ -91,7 +91,7 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
         work_items.work_item_id,
         coalesce(
             work_items.name,
-            generated_kernel(top.name),
+            compared_name(top.name),
             if(work_items.is_in_graph, '(graph) ', '') || work_items.kernel
         ) AS name,
         coalesce(top.short_name, work_items.kernel, work_items.name) AS short_name,

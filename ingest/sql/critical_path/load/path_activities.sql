@@ -26,6 +26,11 @@ FROM kernels
 INNER JOIN path_steps
     ON
         kernels.source_id = path_steps.source_id
-        AND kernels.start_ns < path_steps.end_ns
+        -- the last that a step launched may have no length, and end with the step
+        AND (
+            kernels.start_ns < path_steps.end_ns
+            OR kernels.start_ns = path_steps.end_ns
+            AND kernels.step IS NOT DISTINCT FROM path_steps.step
+        )
         AND kernels.start_ns + kernels.dur_ns > path_steps.start_ns
 LEFT JOIN ops ON kernels.op_id = ops.event_id;

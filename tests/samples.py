@@ -7,7 +7,7 @@ from pathlib import Path
 import ingest
 from tests.stores import locked
 
-FOLDERS = ("traces", "traces/cpu", "compile", "snapshots")
+FOLDERS = ("traces", "traces/cpu", "compile", "snapshots", "megengine")
 EAGER, COMPILED, TWO_RANKS = "flux_eager_b2", "flux_compiled_b2", "two_ranks"
 SNAPSHOTS = (
     "cpp_pickler_protocol2",

@@ -51,7 +51,12 @@ def compare(runs: Sequence[str]) -> bool:
         "megengine_memory_over_order",
         key="chunk-peaks",
         hidden=["rank"] if frame["rank"].nunique() == 1 else [],
-        labels={"run_id": "run", "name": "operator at the peak", "oprs": "operators"},
+        labels={
+            "run_id": "run",
+            "name": "operator at the peak",
+            "oprs": "operators",
+            "persistent_bytes": "persistent",
+        },
         bars=["peak_bytes"],
     )
     st.caption("Pick one of the runs to see what held its memory.")

@@ -1,0 +1,191 @@
+"""What pages Operators and Memory show of MegEngine's profiles."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import ingest
+from tests.dashboard.browser import wait_until_drawn
+from tests.dashboard.elements import charts, table_with, tables, texts
+from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
+
+EMBED, ASYNC, ITER3 = "prof_embed", "prof_async", "prof_iter3"
+
+
+@pytest.fixture(scope="module")
+def store(sampled) -> Path:
+    """Profiles with one comp node and with two, and another one of the former's network."""
+    return sampled.store(EMBED, ASYNC, ITER3)
+
+
+@pytest.fixture(scope="module")
+def run(store):
+    return ingest.Store(store).find
+
+
+@pytest.fixture(scope="module")
+def profile(samples):
+    """The JSON of a profile."""
+    return lambda name: json.loads((samples / "megengine" / f"{name}.json").read_text())
+
+
+def times(profile, side, key="end"):
+    """The time of each operator that is in the graph, in s."""
+    return {
+        opr: max(time[key] - time["start"] for time in places.values())
+        for opr, places in profile["profiler"][side].items()
+    }
+
+
+def test_operators_with_what_they_compute_and_move(app, store, run, profile):
+    recorded = profile(EMBED)
+    page = app(store, "operators", run=run(EMBED))
+    table = table_with(page, "computation_flo")
+    footprints = recorded["profiler"]["opr_footprint"]
+    on_device, on_host = times(recorded, "device"), times(recorded, "host")
+    names = {opr: each["name"] for opr, each in recorded["graph_exec"]["operator"].items()}
+    rows = {row["name"]: row for row in table.to_dict("records")}
+    for opr, time in on_device.items():
+        row = rows[names[opr]]
+        assert row["device_time_ns"] == pytest.approx(1e9 * time)
+        assert row["host_time_ns"] == pytest.approx(1e9 * on_host[opr])
+        assert row["memory_bytes"] == footprints[opr]["memory"]
+        if footprints[opr]["computation"] and time:
+            flops = footprints[opr]["computation"] / time
+            assert row["flo_per_s"] == pytest.approx(flops, rel=1e-6)
+    measured = list(table["device_time_ns"].dropna())
+    assert measured == sorted(measured, reverse=True)
+
+
+def test_operators_by_type(app, store, run, profile):
+    recorded = profile(EMBED)
+    page = app(store, "operators", run=run(EMBED), opr_by="type")
+    table = table_with(page, "oprs").set_index("type")
+    types = {opr: each["type"] for opr, each in recorded["graph_exec"]["operator"].items()}
+    sums: dict[str, float] = {}
+    for opr, time in times(recorded, "device").items():
+        sums[types[opr]] = sums.get(types[opr], 0) + time
+    assert dict(table["device_time_ns"]) == pytest.approx(
+        {kind: 1e9 * time for kind, time in sums.items()}
+    )
+
+
+def test_the_scatter_has_the_operators_with_operations_bytes_and_time(app, store, run, profile):
+    recorded = profile(EMBED)
+    footprints = recorded["profiler"]["opr_footprint"]
+    expected = [
+        (footprints[opr]["memory"] / time, footprints[opr]["computation"] / time)
+        for opr, time in times(recorded, "device").items()
+        if time and footprints[opr]["computation"] and footprints[opr]["memory"]
+    ]
+    page = app(store, "operators", run=run(EMBED))
+    (points,) = [chart for chart in charts(page) if "intensity" in chart and "type" in chart]
+    drawn = sorted(zip(points["x"], points["y"], strict=True))
+    assert drawn == [pytest.approx(each, rel=1e-6) for each in sorted(expected)]
+
+
+def test_a_profile_of_the_host_alone(app, tmp_path, profile):
+    recorded = profile(EMBED)
+    recorded["profiler"]["device"] = {}
+    path = tmp_path / "host.json"
+    path.write_text(json.dumps(recorded))
+    store = ingest.Store(tmp_path / "store")
+    store.add(path)
+    page = app(store.path, "operators")
+    table = table_with(page, "computation_flo")
+    assert "device_time_ns" not in table
+    assert table["host_time_ns"].sum() == pytest.approx(1e9 * sum(times(recorded, "host").values()))
+    assert "No operator has operations, bytes and a time on the device." in texts(page)
+
+
+def test_other_runs_have_no_such_section(app, shown_store, run_of):
+    page = app(shown_store, "operators", run=run_of("h100_owlv2"))
+    assert "Computation and memory" not in [heading.value for heading in page.subheader]
+
+
+def test_the_memory_of_a_graph(app, store, run, profile):
+    """Its peak is where the union of what is in use at the same time is largest."""
+    recorded = profile(EMBED)["graph_exec"]
+    order = {opr: place for place, opr in enumerate(recorded["comp_seq"])}
+    used: dict[str, list[int]] = {}
+    for opr, each in recorded["operator"].items():
+        for var in each["input"] + each["output"]:
+            if opr in order:
+                used.setdefault(var, []).append(order[opr])
+    ranges = []
+    for key, var in recorded["var"].items():
+        if var.get("prev_dev_ptr") and key in used:
+            lasts = "PERSISTENT_DEVICE_VALUE" in var["flag"]
+            ends = (0, len(order)) if lasts else (min(used[key]), max(used[key]))
+            ranges.append((*ends, var["prev_dev_ptr"], var["prev_dev_ptr_end"]))
+    peak = max(
+        sum(b - a for a, b in union([r[2:] for r in ranges if r[0] <= place <= r[1]]))
+        for place in range(len(order))
+    )
+    page = app(store, "memory", run=run(EMBED))
+    assert {metric.label: metric.value for metric in page.metric}["Peak"] == (
+        f"{peak / 1024:.2f} KiB"
+    )
+
+
+def union(ranges):
+    """The ranges that cover the same bytes, each once."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def test_each_device_has_the_memory_of_its_comp_node(app, store, run):
+    page = app(store, "memory", run=run(ASYNC), device="rank 0 device 1")
+    assert {metric.label: metric.value for metric in page.metric}["Peak"] == "260 bytes"
+
+
+def test_the_memory_of_several_runs(app, store, run):
+    page = app(store, "memory", run=[run(EMBED), run(ASYNC)])
+    (table,) = tables(page)
+    assert list(table["run_id"]) == [run(ASYNC), run(ASYNC), run(EMBED)]
+
+
+def test_two_profiles_of_a_network_compare_by_operator(app, store, run):
+    """Although the numbers at the end of their names differ."""
+    page = app(store, "compare", base=run(EMBED), other=run(ITER3))
+    table = table_with(page, "evidence")
+    row = table[table["name"] == "conv(data,c1.weight)"].iloc[0]
+    assert row["status"] == "faster"
+
+
+@pytest.mark.parametrize("page", ["operators", "memory", "overview", "bubbles", "timeline"])
+def test_pages_fit_their_windows(tab, serve, store, run, page):
+    tab.goto(f"{serve(store)}/{page}?run={run(EMBED)}")
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 1000})
+        wait_until_drawn(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.evaluate(OVERLAPPING) == [], width
+        assert tab.evaluate(CUT) == [], width
+
+
+def test_hovering_a_point_names_the_operator(tab, serve, store, run):
+    tab.goto(f"{serve(store)}/operators?run={run(EMBED)}")
+    expect(tab.get_by_role("heading", name="FLOPS against bandwidth")).to_be_visible()
+    wait_until_drawn(tab)
+    chart = tab.get_by_test_id("stVegaLiteChart").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box
+    said = tab.locator("#vg-tooltip-element.visible")
+    for down in range(36, 60, 3):
+        for across in range(12, 60, 2):
+            tab.mouse.move(
+                box["x"] + across * box["width"] / 100, box["y"] + down * box["height"] / 100
+            )
+            if said.count():
+                expect(said).to_contain_text("FLO per byte")
+                return
+    raise AssertionError("no point was met")

@@ -2,7 +2,7 @@
 # make check  lint, types and the quick tests, in a few minutes: while you work
 # make test   lint, types and all tests: before you push
 # make docs   regenerates the order of the SQL, the data dictionary and, with SAMPLES=<the samples>,
-#             the README and the worked questions
+#             the README, the worked questions and the page of MegEngine
 
 PYTHON ?= python3
 VENV := .venv

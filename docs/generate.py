@@ -1,11 +1,12 @@
 """Regenerates the docs that come from the code, and the output in the others.
 
     python -m docs.generate            the data dictionary, the graph of the SQL, keys of run.json
-    python -m docs.generate SAMPLES    and the README and the worked questions, with the output
-                                       that the sample profiles in this folder give
+    python -m docs.generate SAMPLES    and the README, the worked questions and the page of
+                                       MegEngine, with the output that the sample profiles in this
+                                       folder give
 
 A block of the README is fenced with ```console and begins with `$ ingest …`; what follows the
-command is its output. A query of the questions is fenced with ```sql; the table below it is its
+command is its output. A query of the other two is fenced with ```sql; the table below it is its
 result.
 """
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from capture.output.run_json import KEYS
 from docs.dictionary import data_dictionary
 from docs.markdown import cell
-from docs.worked_questions import questions, store_of_questions
+from docs.worked_questions import MEGENGINE, RUNS, questions, store_of
 from ingest import sql
 
 REPOSITORY = Path(__file__).parent.parent
@@ -29,6 +30,7 @@ GRAPH = REPOSITORY / "docs" / "sql_graph.md"
 README = REPOSITORY / "README.md"
 CAPTURE = REPOSITORY / "docs" / "capture.md"
 QUESTIONS = REPOSITORY / "docs" / "questions.md"
+MEGENGINE_PAGE = REPOSITORY / "docs" / "megengine.md"
 SHAPES = {"staged": "[({})]", "load": "[{}]", "tables": "[[{}]]", "views": "({})"}
 KEYS_HEAD = "| key | meaning |\n| --- | --- |\n"
 EXAMPLE = "h100_owlv2.json.gz"
@@ -101,10 +103,11 @@ def main() -> None:
         samples = Path(sys.argv[1])
         text = readme(README.read_text("utf-8"), samples / "traces" / EXAMPLE)
         README.write_text(text, encoding="utf-8")
-        with tempfile.TemporaryDirectory() as directory:
-            store = store_of_questions(samples, Path(directory))
-            text = questions(QUESTIONS.read_text("utf-8"), store)
-        QUESTIONS.write_text(text, encoding="utf-8")
+        for page, runs in ((QUESTIONS, RUNS), (MEGENGINE_PAGE, MEGENGINE)):
+            with tempfile.TemporaryDirectory() as directory:
+                store = store_of(runs, samples, Path(directory))
+                text = questions(page.read_text("utf-8"), store)
+            page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,12 @@ RUNS = {  # of docs/questions.md, by name: their files among the samples
     "v100_resnet50_workers0": "traces/v100_resnet50_workers0.pt.trace.json.gz",
     "v100_resnet50_workers4": "traces/v100_resnet50_workers4.pt.trace.json.gz",
 }
+MEGENGINE = {  # of docs/megengine.md
+    name: f"megengine/{name}.json"
+    for name in (
+        "prof_async", "prof_embed", "prof_fast", "prof_iter3", "prof_net3", "prof_onlywait"
+    )
+}  # fmt: skip
 
 
 def questions(text: str, store: Path) -> str:
@@ -37,10 +43,10 @@ def questions(text: str, store: Path) -> str:
     return QUESTION.sub(answer, text)
 
 
-def store_of_questions(samples: Path, directory: Path) -> Path:
-    """A store in `directory` of the runs that `docs/questions.md` asks."""
+def store_of(runs: dict[str, str], samples: Path, directory: Path) -> Path:
+    """A store in `directory` of these runs, by name: their files among the samples."""
     store = ingest.Store(directory / "store")
-    for name, pattern in RUNS.items():
+    for name, pattern in runs.items():
         files = sorted(samples.glob(pattern))
         source = files[0]
         if len(files) > 1:

@@ -98,10 +98,38 @@ def test_users_of_another_tool_find_each_view(
         for query in queries:
             rows = opened.execute(query).fetchall()
             assert rows or "[pl]" in query, query  # no sample is of Lightning
+    assert_that_commands_have_their_options(page)
+
+
+def assert_that_commands_have_their_options(page: str) -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
-    for command, options in re.findall(r"^\$ ingest (\w+)(.*)$", page, re.MULTILINE):
+    for command, options in re.findall(r"^\$ ingest ([\w-]+)(.*)$", page, re.MULTILINE):
         known = {name for option in commands[command].params for name in option.opts}
         assert set(re.findall(r"--[\w-]+", options)) <= known
+
+
+def test_the_page_of_megengine_shows_what_its_queries_give(sampled: Samples) -> None:
+    page = generate.MEGENGINE_PAGE.read_text(encoding="utf-8")
+    assert len(worked_questions.QUESTION.findall(page)) >= 8
+    store = sampled.store(*worked_questions.MEGENGINE)
+    assert worked_questions.questions(page, store) == page
+    of_options = re.findall(r"`((?:FROM|SELECT) [^`]*)`", page)
+    assert len(of_options) >= 15
+    with connect(store) as opened:
+        for query in of_options:
+            assert opened.execute(query).fetchall(), query
+    assert_that_commands_have_their_options(page)
+
+
+def test_the_page_of_megengine_has_each_option_of_profile_analyze_and_each_table() -> None:
+    page = generate.MEGENGINE_PAGE.read_text(encoding="utf-8")
+    command = get_command(app).commands["profile-analyze"]  # type: ignore[attr-defined]
+    options = {name for option in command.params for name in option.opts if name[0] == "-"}
+    missing = {name for name in options if not re.search(rf"`{name}\b", page)}
+    assert missing == {"--store"}  # is that of all commands
+    topic = next(topic for topic in sql.TOPICS if topic.name == "megengine")
+    for file in sql.of_topic(topic):
+        assert f"| `{file.name}" in page, file.name
 
 
 def test_the_compared_figures_are_those_of_the_samples(sampled: Samples, samples: Path) -> None:

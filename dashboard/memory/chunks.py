@@ -29,7 +29,7 @@ HELP = (
 
 PEAKS = (
     "max(live_bytes) AS peak_bytes, max(persistent_bytes) AS persistent_bytes, "
-    "arg_max(name, live_bytes) AS name, count(*) AS oprs"
+    "arg_max(name, (live_bytes, -execution_ordinal)) AS name, count(*) AS oprs"
 )
 
 

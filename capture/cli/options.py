@@ -93,8 +93,8 @@ def _add_profiler(command: ArgumentParser) -> None:
     add_profiler_arguments(command)
     command.set_defaults(profile=True, **dict.fromkeys(SCHEDULE))
     command.epilog = (
-        "Naming one of wait, warmup, active or repeat sets a schedule over the steps. Python "
-        "frames are recorded where they are asked for: they can take gigabytes of memory."
+        "Naming one of skip-first, wait, warmup, active or repeat sets a schedule over the steps. "
+        "Python frames are recorded where they are asked for: they can take gigabytes of memory."
     )
 
 

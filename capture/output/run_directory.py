@@ -84,6 +84,11 @@ class Files(NamedTuple):
         return self._file("-memory.pickle")
 
     @property
+    def execution_trace(self) -> Path:
+        """The execution trace: what went into each operator, and what came out."""
+        return self._file(".et.json.gz")
+
+    @property
     def compile_log(self) -> Path:
         """Torch's structured compile log."""
         return self._file(".compile.log.gz")

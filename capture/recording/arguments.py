@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from capture.recording.activities import ACTIVITIES
+from capture.recording.experimental import parsed
 from capture.recording.profiler import Profiler
 
 DEFAULTS: dict[str, Any] = {
@@ -17,8 +18,20 @@ DEFAULTS: dict[str, Any] = {
     "profile_activities": None,
     "profile_with_stack": False,
     "profile_record_shapes": True,
+    "profile_memory": False,
+    "profile_with_flops": False,
+    "profile_with_modules": False,
+    "profile_acc_events": False,
+    "profile_experimental_config": [],
+    "profile_execution_trace": False,
 }
-SCHEDULE = {"profile_wait": 0, "profile_warmup": 1, "profile_active": 3, "profile_repeat": 1}
+SCHEDULE = {
+    "profile_skip_first": 0,
+    "profile_wait": 0,
+    "profile_warmup": 1,
+    "profile_active": 3,
+    "profile_repeat": 1,
+}
 
 
 def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,16 +62,43 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
         help="Record the operators' inputs.",
     )
     for name, meaning in (
+        ("memory", "Record the operators' allocations."),
+        ("with-flops", "Let torch count floating point operations."),
+        ("with-modules", "Record TorchScript modules."),
+        ("acc-events", "Keep the events of all cycles, for key_averages()."),
+        ("execution-trace", "Also record the operators' inputs and outputs, in a file of its own."),
+    ):
+        short = [] if name == "memory" else [f"--{name}"]
+        flags.add_argument(
+            *short,
+            f"--profile-{name}",
+            dest=f"profile_{name.replace('-', '_')}",
+            action=BooleanOptionalAction,
+            help=meaning,
+        )
+    flags.add_argument(
+        "--experimental-config",
+        "--profile-experimental-config",
+        dest="profile_experimental_config",
+        action="append",
+        metavar="K=V",
+        help="One of torch's experimental options, such as verbose=true; repeatable.",
+    )
+    for name, meaning in (
+        ("skip-first", "Steps before the first cycle"),
         ("wait", "Steps of a cycle that are not profiled"),
         ("warmup", "Steps of a cycle that are profiled and thrown away"),
         ("active", "Steps of a cycle that are recorded"),
         ("repeat", "Cycles; 0: as many as there are steps for"),
     ):
+        key = f"profile_{name.replace('-', '_')}"
         flags.add_argument(
+            *(["--skip-first"] if name == "skip-first" else []),
             f"--profile-{name}",
+            dest=key,
             type=int,
             metavar="N",
-            help=f"{meaning} (default: {SCHEDULE[f'profile_{name}']}).",
+            help=f"{meaning} (default: {SCHEDULE[key]}).",
         )
     parser.set_defaults(**DEFAULTS, **SCHEDULE)
 
@@ -80,6 +120,12 @@ def create_profiler_from_args(
         "name": profile_name or said["profile_name"],
         "with_stack": said["profile_with_stack"],
         "record_shapes": said["profile_record_shapes"],
+        "profile_memory": said["profile_memory"],
+        "with_flops": said["profile_with_flops"],
+        "with_modules": said["profile_with_modules"],
+        "acc_events": said["profile_acc_events"],
+        "experimental_config": parsed(said["profile_experimental_config"] or []),
+        "execution_trace": said["profile_execution_trace"],
     }
     if any(said[flag] is not None for flag in SCHEDULE):
         for flag, default in SCHEDULE.items():

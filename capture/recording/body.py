@@ -179,7 +179,7 @@ class Body:
             "profiler": {
                 "activities": sorted(self._recorded),
                 **self._profiler.options,
-                **vars(self._profiler.schedule),
+                **self._profiler.schedule.description,
             },
             "device_time": (self.trace and self.trace.device_time.summary()) or None,
             "memory": self._tracker.peaks,
@@ -219,7 +219,12 @@ class Body:
             return None
         profiler = self._profiler
         trace = Trace(
-            activities, profiler.options, profiler.schedule, self.files.trace, self._written
+            activities,
+            profiler.options,
+            profiler.schedule,
+            self.files.trace,
+            self._written,
+            self.files.execution_trace if profiler.execution_trace else None,
         )
         trace.start()
         return trace

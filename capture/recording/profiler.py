@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from capture.recording import trace
 from capture.recording.activities import named
 from capture.recording.body import Body
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
-from capture.recording.schedule import Schedule
+from capture.recording.schedule import AnySchedule, OwnSchedule, Schedule
 from capture.recording.trace import torch_records
 
 MAX_MEMORY_ENTRIES = 100_000
@@ -39,6 +39,13 @@ class Profiler:
     profile_memory      record the operators' allocations
     with_flops          let `key_averages()` count floating point operations
     with_modules        record TorchScript modules
+    acc_events          let `key_averages()` count the events of all cycles, not of the last alone
+    experimental_config torch's experimental options, by their names: `{"verbose": True}` gives the
+                        operators the stacks that `key_averages(group_by_stack_n=…)` needs
+    execution_trace     also record what went into each operator and came out of it, as torch's
+                        `ExecutionTraceObserver` does
+    schedule            a schedule as torch has it, instead of the numbers that follow: a function
+                        from a step to a `ProfilerAction`
     skip_first, wait, warmup, active, repeat
                         which steps to record (see `capture.recording.schedule.Schedule`);
                         without `active`, or where there are no steps, all
@@ -67,6 +74,10 @@ class Profiler:
         profile_memory: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        acc_events: bool = False,
+        experimental_config: Mapping[str, Any] | None = None,
+        execution_trace: bool = False,
+        schedule: Callable[[int], Any] | None = None,
         skip_first: int = 0,
         wait: int = 0,
         warmup: int = 0,
@@ -85,8 +96,19 @@ class Profiler:
             "profile_memory": profile_memory,
             "with_flops": with_flops,
             "with_modules": with_modules,
+            "acc_events": acc_events,
+            "experimental_config": dict(experimental_config or {}),
         }
-        self.schedule = Schedule(skip_first, wait, warmup, active, repeat)
+        if acc_events and with_stack:
+            raise CaptureError(
+                "acc_events and with_stack: torch can crash when it reads Python frames at the end "
+                "of each cycle; ask for one of them"
+            )
+        self.execution_trace = execution_trace
+        numbers = Schedule(skip_first, wait, warmup, active, repeat)
+        if schedule and numbers != Schedule():
+            raise CaptureError("a schedule, or the numbers of one: not both")
+        self.schedule: AnySchedule = OwnSchedule(schedule) if schedule else numbers
         self.max_memory_entries = max_memory_entries
         self.wanted_dir = output_dir
         self.facts: dict[str, Any] = {}

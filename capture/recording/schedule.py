@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from capture.errors import CaptureError
 
@@ -42,29 +42,34 @@ class Schedule:
         """Whether there can be several cycles, each with a trace of its own."""
         return self.active is not None and self.repeat != 1
 
-    def actions(self) -> Callable[[int], ProfilerAction]:
-        """What torch's profiler does in each step."""
+    def actions(self, whole_without_steps: bool = True) -> Callable[[int], ProfilerAction]:
+        """What torch's profiler does in each step.
+
+        With `whole_without_steps`, a body that never steps is recorded whole.
+        """
         from torch.profiler import ProfilerAction, schedule
 
         if self.active is None:
             return lambda _: ProfilerAction.RECORD
+        planned = self._planned(schedule)
+        return _or_whole(planned, self) if whole_without_steps else planned
+
+    def _planned(self, schedule: Callable[..., Any]) -> Callable[[int], ProfilerAction]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there is no warm-up, which was asked for
-            planned = schedule(
+            planned: Callable[[int], ProfilerAction] = schedule(
                 skip_first=self.skip_first,
                 wait=self.wait,
                 warmup=self.warmup,
                 active=self.active,
                 repeat=self.repeat,
             )
+        return planned
 
-        def action(step: int) -> ProfilerAction:
-            if step == 0 and not self.records(0):  # a body that never steps is recorded whole
-                return ProfilerAction.RECORD_AND_SAVE
-            planned_action: ProfilerAction = planned(step)
-            return planned_action
-
-        return action
+    @property
+    def description(self) -> dict[str, Any]:
+        """What run.json says of it."""
+        return asdict(self)
 
     def records(self, step: int) -> bool:
         """Whether the step is one that is recorded."""
@@ -72,3 +77,44 @@ class Schedule:
             return True
         cycle, place = divmod(step - self.skip_first, self.wait + self.warmup + self.active)
         return 0 <= cycle < (self.repeat or cycle + 1) and place >= self.wait + self.warmup
+
+
+@dataclass(frozen=True)
+class OwnSchedule:
+    """A schedule of the user's own: a function from a step to what the profiler does in it."""
+
+    plan: Callable[[int], ProfilerAction]
+    active: int | None = None  # how many steps it records is not known
+    numbers_cycles = True
+
+    def actions(self, whole_without_steps: bool = True) -> Callable[[int], ProfilerAction]:
+        """What torch's profiler does in each step, as `Schedule.actions` has it."""
+        return _or_whole(self.plan, self) if whole_without_steps else self.plan
+
+    def records(self, step: int) -> bool:
+        """Whether the step is one that is recorded."""
+        from torch.profiler import ProfilerAction
+
+        return self.plan(step) in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What run.json says of it."""
+        return {"schedule": getattr(self.plan, "__qualname__", type(self.plan).__name__)}
+
+
+AnySchedule = Schedule | OwnSchedule
+
+
+def _or_whole(
+    planned: Callable[[int], ProfilerAction], schedule: AnySchedule
+) -> Callable[[int], ProfilerAction]:
+    """The plan, but a body that never steps is recorded whole."""
+    from torch.profiler import ProfilerAction
+
+    def action(step: int) -> ProfilerAction:
+        if step == 0 and not schedule.records(0):
+            return ProfilerAction.RECORD_AND_SAVE
+        return planned(step)
+
+    return action

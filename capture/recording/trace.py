@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from capture.output.run_directory import appearing
 from capture.recording.device_time import DeviceTime
-from capture.recording.schedule import Schedule
+from capture.recording.experimental import config_of
+from capture.recording.schedule import AnySchedule
 from capture.recording.trace_size import TraceSize
 from capture.sigterm import writing
 
 if TYPE_CHECKING:
-    from torch._C._profiler import _ExperimentalConfig
     from torch.profiler import ProfilerActivity, profile, record_function
 
 
@@ -41,11 +41,12 @@ class Trace:
         self,
         activities: set[ProfilerActivity],
         options: dict[str, Any],
-        schedule: Schedule,
+        schedule: AnySchedule,
         path: Callable[[int | None], Path],
         on_ready: Callable[[Path], object],
+        execution_trace: Path | None = None,
     ) -> None:
-        from torch.profiler import ProfilerActivity, profile
+        from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
 
         self.cycles = 0
         self._has_device = activities != {ProfilerActivity.CPU}
@@ -60,6 +61,8 @@ class Trace:
         self._path = path
         self._on_ready = on_ready
         self._options = options
+        self._execution_trace = execution_trace
+        self._observer = ExecutionTraceObserver() if execution_trace else None
         self._discards = False
         self._steps = 0  # recorded, of this cycle
         self._steps_ended = 0
@@ -68,15 +71,26 @@ class Trace:
         self._mark: record_function | None = None
         self.profile = profile(
             activities=activities,
-            schedule=schedule.actions(),
+            # What is thrown away after the first step would stay in the events of all cycles.
+            schedule=schedule.actions(whole_without_steps=not options["acc_events"]),
             on_trace_ready=self._save,
-            experimental_config=_of_all_threads(),
-            **options,
+            execution_trace_observer=self._observer,
+            # Torch 2.13 records no allocations where it records the operators of all threads.
+            **options
+            | {
+                "experimental_config": config_of(
+                    options["experimental_config"], all_threads=not options["profile_memory"]
+                )
+            },
         )
         self.profile.record_steps = False  # ours begin with a pipeline's loop, not right away
 
     def start(self) -> None:
         """Begins to record."""
+        if self._observer and self._execution_trace:
+            path = self._execution_trace
+            self._plain_execution_trace = path.with_name(f".{path.name}.partial.json")
+            self._observer.register_callback(str(self._plain_execution_trace))
         with _quiet(), _at_work():
             self.profile.start()
         self._size = TraceSize(
@@ -99,6 +113,23 @@ class Trace:
         if self._goes_on():
             with _at_work(), writing():
                 self.profile.stop()
+        self._write_execution_trace()
+
+    def _write_execution_trace(self) -> None:
+        """Torch writes it while it records, and ends it here."""
+        if not (self._observer and self._execution_trace):
+            return
+        self._observer.unregister_callback()
+        plain = self._plain_execution_trace
+        try:
+            with (
+                appearing(self._execution_trace) as temporary,
+                plain.open("rb") as written,
+                gzip.open(temporary, "wb", compresslevel=6) as packed,
+            ):
+                shutil.copyfileobj(written, packed)
+        finally:
+            plain.unlink(missing_ok=True)
 
     def abandon(self) -> None:
         """In a fork: records no more, and writes nothing."""
@@ -186,16 +217,6 @@ def _pack(plain: Path, packed: Path, cut_off: str | None) -> None:
             file.writelines(line.replace(step, other) for line in trace)
         else:
             shutil.copyfileobj(trace, file)
-
-
-def _of_all_threads() -> _ExperimentalConfig | None:
-    """Has the operators of other threads recorded too, where torch can."""
-    from torch._C._profiler import _ExperimentalConfig
-
-    try:
-        return _ExperimentalConfig(profile_all_threads=True)
-    except TypeError:
-        return None
 
 
 def torch_records() -> bool:

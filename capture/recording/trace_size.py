@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from capture.errors import warn
 from capture.recording.memory import rss_bytes
-from capture.recording.schedule import Schedule
+from capture.recording.schedule import AnySchedule
 
 LIMIT_BYTES = 1 << 30
 # Bytes of JSON for each byte that torch 2.13 holds while it records Python frames, measured on a
@@ -15,7 +15,7 @@ JSON_PER_RSS_WITH_SHAPES, JSON_PER_RSS = 1.1, 2.5
 class TraceSize:
     """Watches a recording with Python frames grow, by the memory that the process takes for it."""
 
-    def __init__(self, schedule: Schedule, with_stack: bool, record_shapes: bool) -> None:
+    def __init__(self, schedule: AnySchedule, with_stack: bool, record_shapes: bool) -> None:
         self._schedule = schedule
         self._before = rss_bytes() if with_stack else None
         self._json_per_rss = JSON_PER_RSS_WITH_SHAPES if record_shapes else JSON_PER_RSS

@@ -1,0 +1,148 @@
+"""The options of torch's profiler: each does what it does there."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ingest
+from capture import CaptureError, Profiler, add_profiler_arguments, create_profiler_from_args
+from tests.capture.captured import Captured
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+
+@pytest.fixture
+def work():
+    """A forward pass of a small model."""
+    import torch
+
+    model = torch.nn.Linear(4, 4)
+    return lambda: model(torch.ones(2, 4))
+
+
+def recorded(work, directory: Path, steps: int = 1, **options: Any) -> Profiler:
+    """A run of so many steps."""
+    with Profiler(output_dir=directory, name="mine", **options) as profiler:
+        for _ in range(steps):
+            work()
+            profiler.step()
+    return profiler
+
+
+def from_flags(*flags: str) -> Profiler:
+    parser = argparse.ArgumentParser()
+    add_profiler_arguments(parser)
+    return create_profiler_from_args(parser.parse_args(["--profile", *flags]))
+
+
+def test_allocations_are_recorded(work, tmp_path):
+    recorded(work, tmp_path, profile_memory=True)
+    assert any(event["name"] == "[memory]" for event in Captured.read(tmp_path).events)
+
+
+def test_operations_are_counted(work, tmp_path):
+    profiler = recorded(work, tmp_path, with_flops=True)
+    [addmm] = [row for row in profiler.key_averages() if row.key == "aten::addmm"]
+    assert addmm.flops == 2 * 2 * 4 * 4
+
+
+def test_events_of_all_cycles_are_kept(work, tmp_path):
+    cycles = {"wait": 0, "warmup": 1, "active": 1, "repeat": 2}
+    counts = []
+    for name, keeps in (("last", False), ("all", True)):
+        profiler = recorded(work, tmp_path / name, 5, acc_events=keeps, **cycles)
+        rows = profiler.key_averages()
+        counts.append(sum(row.count for row in rows if row.key == "aten::linear"))
+    assert counts == [1, 2]
+
+
+def test_events_of_all_cycles_and_frames_are_refused(tmp_path):
+    with pytest.raises(CaptureError, match="ask for one of them"):
+        Profiler(acc_events=True, with_stack=True)
+
+
+def test_an_execution_trace_is_linked_to_the_operators(work, tmp_path):
+    recorded(work, tmp_path / "run", execution_trace=True)
+    store = ingest.Store(tmp_path / "store")
+    store.add(tmp_path / "run")
+    rows = ingest.connect(store.path).sql(
+        "SELECT node.name, ops.name, input_shapes FROM execution_trace_nodes AS node "
+        "INNER JOIN ops ON node.event_id = ops.event_id WHERE node.name = 'aten::addmm'"
+    )
+    assert rows.fetchall() == [("aten::addmm", "aten::addmm", "[[4], [2, 4], [4, 4], [], []]")]
+    assert not [path for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
+
+
+def test_an_experimental_option_reaches_torch(work, tmp_path):
+    recorded(work, tmp_path / "plain")
+    recorded(work, tmp_path / "verbose", with_stack=True, experimental_config={"verbose": True})
+    assert "Call stack" not in str(Captured.read(tmp_path / "plain").events)
+    assert "Call stack" in str(Captured.read(tmp_path / "verbose").events)
+
+
+def test_an_option_that_torch_lacks_is_one_error(work, tmp_path):
+    with pytest.raises(CaptureError, match="does not take the experimental options nonsense=1"):
+        recorded(work, tmp_path, experimental_config={"nonsense": 1})
+
+
+def test_a_schedule_of_torch(work, tmp_path):
+    from torch.profiler import schedule
+
+    plan = schedule(skip_first=1, wait=1, warmup=1, active=1, repeat=2)
+    recorded(work, tmp_path, 10, schedule=plan)
+    assert [path.name for path in sorted(tmp_path.glob("*.gz"))] == [
+        "mine-rank0-cycle1.trace.json.gz",
+        "mine-rank0-cycle2.trace.json.gz",
+    ]
+    assert Captured.described(tmp_path / "run.json")["profiler"]["schedule"].startswith("schedule")
+
+
+def test_a_schedule_of_ones_own(work, tmp_path):
+    from torch.profiler import ProfilerAction
+
+    def third_alone(step: int) -> ProfilerAction:
+        return ProfilerAction.RECORD_AND_SAVE if step == 2 else ProfilerAction.NONE
+
+    recorded(work, tmp_path, 5, schedule=third_alone)
+    assert Captured.read(tmp_path).steps == ["ProfilerStep#2"]
+
+
+def test_a_schedule_and_its_numbers_are_refused():
+    with pytest.raises(CaptureError, match="not both"):
+        Profiler(schedule=lambda _: None, active=1)
+
+
+def test_flags_ask_for_all_of_it():
+    profiler = from_flags(
+        *("--profile-memory", "--with-flops", "--with-modules", "--acc-events"),
+        *("--execution-trace", "--skip-first", "2"),
+        *("--experimental-config", "verbose=true"),
+        *("--experimental-config", "profiler_metrics=kineto__a,kineto__b"),
+    )
+    assert profiler.options == {
+        "with_stack": False,
+        "record_shapes": True,
+        "profile_memory": True,
+        "with_flops": True,
+        "with_modules": True,
+        "acc_events": True,
+        "experimental_config": {
+            "verbose": True,
+            "profiler_metrics": ["kineto__a", "kineto__b"],
+        },
+    }
+    assert profiler.execution_trace
+    assert profiler.schedule.description == {
+        "skip_first": 2, "wait": 0, "warmup": 1, "active": 3, "repeat": 1
+    }  # fmt: skip
+
+
+def test_flags_have_a_long_form_too():
+    assert from_flags("--profile-with-flops", "--profile-skip-first", "1").options["with_flops"]
+
+
+def test_a_setting_without_a_value_is_one_error():
+    with pytest.raises(CaptureError, match="must be NAME=VALUE"):
+        from_flags("--experimental-config", "verbose")

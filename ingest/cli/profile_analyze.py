@@ -1,6 +1,7 @@
 """`ingest profile-analyze`: what MegEngine's profile_analyze prints, of a run or a file."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -171,7 +172,7 @@ def _texts(
 @contextmanager
 def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """The run of a store; of a file, a run in a store that lasts as long as the command."""
-    if not Path(run).exists():
+    if not os.path.exists(run):  # unlike Path.exists, also for what can be no path
         opened = open_store(store)
         run_id = opened.find(run)
         yield connect(opened), run_id

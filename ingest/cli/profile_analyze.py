@@ -100,6 +100,8 @@ def profile_analyze(
     if (order := analyzed.order_of(order_by)) is None:
         known = ", ".join(analyzed.ORDERS)
         raise typer.BadParameter(f"{order_by!r} is not one of {known}", param_hint="--order-by")
+    if opr_name and (fault := _fault_of(opr_name)):
+        raise typer.BadParameter(f"no regular expression: {fault}", param_hint="--opr-name")
     if aggregate_by and not aggregate:
         aggregate = Aggregate.sum
     if as_json and as_csv:
@@ -142,6 +144,16 @@ def profile_analyze(
             print(printable(analysis.path))
         for text in _texts(analysis, only, sides, copy_time, dump_only_opr, wiki):
             print("\n".join(printable(line, len(line)) for line in text.split("\n")))
+
+
+def _fault_of(pattern: str) -> str | None:
+    """Why a text is no regular expression, by those who will use it; None where it is one."""
+    with duckdb.connect() as connection:
+        try:
+            connection.execute("SELECT regexp_matches('', $1)", [pattern])
+        except duckdb.InvalidInputException as error:
+            return str(error).partition(": ")[2].partition("\n")[0]
+    return None
 
 
 def _texts(

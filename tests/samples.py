@@ -21,6 +21,7 @@ SNAPSHOTS = (
     "train_ctx512",
     "trimmed",
 )
+MEGENGINE = ("prof_async", "prof_embed", "prof_fast", "prof_iter3", "prof_net3", "prof_onlywait")
 FILES = {  # of runs that are not named like their one file
     EAGER: [f"compile/{EAGER}-rank0.trace.json.gz"],
     COMPILED: [f"compile/{COMPILED}-rank0.{kind}.gz" for kind in ("trace.json", "compile.log")],

@@ -1,6 +1,7 @@
 """`ingest profile-analyze`: what MegEngine's profile_analyze prints, of a run or a file."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,6 +100,8 @@ def profile_analyze(
     if (order := analyzed.order_of(order_by)) is None:
         known = ", ".join(analyzed.ORDERS)
         raise typer.BadParameter(f"{order_by!r} is not one of {known}", param_hint="--order-by")
+    if opr_name and (fault := _fault_of(opr_name)):
+        raise typer.BadParameter(f"no regular expression: {fault}", param_hint="--opr-name")
     if aggregate_by and not aggregate:
         aggregate = Aggregate.sum
     if as_json and as_csv:
@@ -143,6 +146,16 @@ def profile_analyze(
             print("\n".join(printable(line, len(line)) for line in text.split("\n")))
 
 
+def _fault_of(pattern: str) -> str | None:
+    """Why a text is no regular expression, by those who will use it; None where it is one."""
+    with duckdb.connect() as connection:
+        try:
+            connection.execute("SELECT regexp_matches('', $1)", [pattern])
+        except duckdb.InvalidInputException as error:
+            return str(error).partition(": ")[2].partition("\n")[0]
+    return None
+
+
 def _texts(
     analysis: Analysis,
     only: str | None,
@@ -171,7 +184,7 @@ def _texts(
 @contextmanager
 def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """The run of a store; of a file, a run in a store that lasts as long as the command."""
-    if not Path(run).exists():
+    if not os.path.exists(run):  # unlike Path.exists, also for what can be no path
         opened = open_store(store)
         run_id = opened.find(run)
         yield connect(opened), run_id

@@ -5,7 +5,7 @@
 SELECT
     id_in_run(times.source_id, times.ordinal) AS event_id,
     CASE
-        WHEN waits.opr_key IS NOT NULL THEN round((times.kern_s - times.start_s) * 1e9)::BIGINT
+        WHEN waits.opr_key IS NOT NULL THEN seconds_to_ns(times.kern_s - times.start_s)
         ELSE 0
     END AS wait_ns
 FROM staged_megengine_times AS times

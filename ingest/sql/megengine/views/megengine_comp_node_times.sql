@@ -41,7 +41,7 @@ ordered AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS after_s
     FROM times
-    WHERE isfinite(time.start_s) AND isfinite(time.end_s)
+    WHERE isfinite(time.start_s) AND isfinite(time.end_s) AND isfinite(coalesce(time.kern_s, 0))
 ),
 
 summed AS (
@@ -67,10 +67,10 @@ SELECT
     node.device,
     node.stream,
     summed.oprs,
-    round(summed.span_s * 1e9)::BIGINT AS span_ns,
-    round(summed.kernel_s * 1e9)::BIGINT AS kernel_ns,
-    round(summed.wait_s * 1e9)::BIGINT AS wait_ns,
-    round(summed.host_s * 1e9)::BIGINT AS host_ns,
-    round(summed.between_s * 1e9)::BIGINT AS between_ns
+    seconds_to_ns(summed.span_s) AS span_ns,
+    seconds_to_ns(summed.kernel_s) AS kernel_ns,
+    seconds_to_ns(summed.wait_s) AS wait_ns,
+    seconds_to_ns(summed.host_s) AS host_ns,
+    seconds_to_ns(summed.between_s) AS between_ns
 FROM summed
 INNER JOIN megengine_comp_nodes AS node USING (run_id, source_id, comp_node);

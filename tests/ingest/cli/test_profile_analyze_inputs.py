@@ -1,0 +1,131 @@
+"""What `ingest profile-analyze` takes: runs, files without a store, and what it says of others."""
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.builders.events import op
+from tests.builders.megengine import CPU, THREAD, Opr, content, profile
+from tests.command import Command, Result
+from tests.conftest import Traces
+
+
+def one_line(said: Result) -> str:
+    """What a command has said of an error, without the frame around it."""
+    return " ".join(said.err.replace("│", " ").split())
+
+
+def of_type(kind: str) -> str:
+    """A profile of an operator."""
+    return profile(Opr("1", kind, device={CPU: (0, 1, 4)}, host={THREAD: (0, 1, 2)}))
+
+
+def test_a_file_needs_no_store(samples: Path, command: Command, tmp_path: Path) -> None:
+    file = samples / "megengine" / "prof_async.json"
+    expected = (samples / "expected" / "megengine" / "prof_async__00.txt").read_text()
+    absent = tmp_path / "store"
+    said = command("profile-analyze", file, store=absent)
+    assert (said.code, said.out, said.err) == (0, expected, "")
+    zipped = tmp_path / "prof.json.gz"
+    zipped.write_bytes(gzip.compress(file.read_bytes()))
+    said = command("profile-analyze", zipped, store=absent)
+    assert (said.code, said.out, said.err) == (0, expected, "")
+    assert not absent.exists()
+
+
+def test_the_files_of_two_ranks_are_printed_each(
+    samples: Path, command: Command, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    names = {"rank0.json": "prof_fast", "rank1.json": "prof_net3"}
+    for name, sample in names.items():
+        shutil.copy(samples / "megengine" / f"{sample}.json", run / name)
+    printed = "".join(
+        f"{run / name}\n" + (samples / "expected" / "megengine" / f"{sample}__00.txt").read_text()
+        for name, sample in names.items()
+    )
+    assert command("profile-analyze", run).out == printed
+    said = json.loads(command("profile-analyze", run, "--json", "-t", "0").out)
+    assert [(part["path"], len(part["device"])) for part in said] == [
+        (str(run / "rank0.json"), 34),
+        (str(run / "rank1.json"), 42),
+    ]
+    rows = csv.DictReader(io.StringIO(command("profile-analyze", run, "--csv", "-t", "0").out))
+    paths = [row["path"] for row in rows]
+    assert paths == [str(run / "rank0.json")] * 34 + [str(run / "rank1.json")] * 42
+
+
+def test_a_run_is_named_as_in_other_commands(traces: Traces, command: Command) -> None:
+    for name in ("first", "second"):
+        traces.store.add(traces.write(of_type(name), name))
+    said = command("profile-analyze", "second", "--dump-only-opr", "--print-only", "device")
+    assert (said.code, said.out) == (0, "second[1] second 1\n")
+
+
+def test_a_damaged_file_is_analysed_with_a_warning(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(of_type("Elemwise")[:-20])
+    said = command("profile-analyze", path, "--dump-only-opr")
+    assert said.code == 0
+    assert "warning: cut.json: ends in section operator\n" in said.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (("--json", "--csv"), "--json or --csv, not both"),
+        (("--order-by", "speed"), "'speed' is not one of time, computation, memory, flops"),
+        (("--order-by", "-time"), "'-time' is not one of"),
+        (("--order-by", "++time"), "'++time' is not one of"),
+        (("--opr-name", "("), "no regular expression: missing )"),
+        (("--opr-name", "a)|(b"), "no regular expression: unexpected )"),
+        (("--opr-name", "(?!a)"), "no regular expression: invalid perl operator: (?!"),
+        (("--aggregate", "median"), "'median' is not one of 'max', 'min', 'sum', 'mean'"),
+        (("--aggregate-by", "name"), "'name' is not"),
+        (("--top-end-key", "start"), "'start' is not one of 'end', 'kern'"),
+        (("--print-only", "all"), "'all' is not one of 'summary', 'device', 'host'"),
+        (("-t", "-1"), "-1 is not in the range"),
+        (("--min-time", "long"), "'long' is not a valid float"),
+    ],
+)
+def test_wrong_usage_says_why(
+    wrong: tuple[str, ...], reason: str, traces: Traces, command: Command
+) -> None:
+    traces.store.add(traces.write(of_type("Elemwise")))
+    said = command("profile-analyze", "trace", *wrong)
+    assert (said.code, said.out) == (2, "")
+    assert reason in one_line(said)
+
+
+def test_what_is_no_profile_of_megengine_is_an_error(
+    traces: Traces, command: Command, tmp_path: Path
+) -> None:
+    path = traces.write([op("aten::mm")])
+    run_id = traces.store.add(path).run_id
+    empty = content()
+    empty["graph_exec"]["comp_seq"] = []
+    for name, text in {"empty": json.dumps(empty), "nothing": "", "list": "[1]"}.items():
+        (tmp_path / f"{name}.json").write_text(text)
+    for asked, reason in {
+        "trace": f"{run_id} has no profile of MegEngine",
+        path: "has no profile of MegEngine",
+        tmp_path / "empty.json": "empty.json: no operators: an empty profile",
+        tmp_path / "nothing.json": "nothing.json: empty file",
+        tmp_path / "list.json": "list.json: ",
+        tmp_path / "absent.json": "no such run",
+        "absent": "absent: no such run",
+        "a" * 3000: "no such run",
+        "a\0b": "no such run",
+        "": "no such run",
+    }.items():
+        said = command("profile-analyze", asked)
+        assert (said.code, said.out) == (1, ""), asked
+        assert said.err.startswith("error: ")
+        assert len(said.err.splitlines()) == 1
+        assert reason in said.err

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from capture.pipelines.calls import Inputs
+from capture.pipelines.compiling import PARTS
 from capture.recording.arguments import SCHEDULE, add_profiler_arguments
 
 COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+WARM = {
+    "batch": "Images in those calls.",
+    "height": "Height in those calls, pixels.",
+    "width": "Width in those calls, pixels.",
+    "tokens": "Tokens of a prompt in those calls.",
+    "steps": "Denoising steps in those calls.",
+}
 DTYPES = ("float32", "float16", "bfloat16")
 PIPELINES = {
     "flux": "Profile a FLUX pipeline.",
@@ -73,17 +81,38 @@ def _add_pipeline(command: ArgumentParser) -> None:
     command.add_argument("--compile", action="store_true", help="torch.compile the denoiser.")
     command.add_argument("--compile-mode", choices=COMPILE_MODES, help="As torch.compile has it.")
     command.add_argument("--fullgraph", action="store_true", help="Refuse graph breaks.")
+    command.add_argument(
+        "--dynamic",
+        action=argparse.BooleanOptionalAction,
+        help="Compile for all sizes at once, or for each; without it, torch decides.",
+    )
+    command.add_argument(
+        "--regional", action="store_true", help="Compile the denoiser's repeated blocks alone."
+    )
+    command.add_argument(
+        "--compile-parts", nargs="+", choices=PARTS, help="What to compile (denoiser)."
+    )
     command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)  # for compare
     count = _at_least(1)
     command.add_argument("--warmup", type=_at_least(0), default=1, help="Calls before measuring.")
-    command.add_argument("--warmup-batch", type=count, metavar="N", help="Images in those calls.")
+    for name, meaning in WARM.items():
+        command.add_argument(f"--warmup-{name}", type=count, metavar="N", help=meaning)
     command.add_argument("--steps", type=count, help="Denoising steps (3, unprofiled 28).")
-    command.add_argument("--batch", type=count, default=1, help="Images in a call.")
+    command.add_argument("--batch", type=count, help="Images in a call (1, or all prompts).")
     command.add_argument("--height", type=count, help="Of the image, pixels (tiny: 64).")
     command.add_argument("--width", type=count, help="Of the image, pixels (tiny: 64).")
     command.add_argument("--dtype", choices=DTYPES, help="Of the weights.")
     command.add_argument("--offload", action="store_true", help="Parts wait in the host's memory.")
-    command.add_argument("--prompt", default=Inputs.prompt, metavar="TEXT")
+    texts = command.add_mutually_exclusive_group()
+    texts.add_argument("--prompt", default=Inputs.prompt, metavar="TEXT")
+    texts.add_argument("--prompts", type=Path, metavar="FILE", help="A prompt in each line.")
+    command.add_argument("--negative-prompt", metavar="TEXT", help="What is not wanted.")
+    command.add_argument("--guidance", type=float, metavar="X", help="Scale of the guidance.")
+    command.add_argument("--tokens", type=count, metavar="N", help="Tokens of a prompt (T5).")
+    command.add_argument("--frames", type=count, metavar="N", help="Frames of a video.")
+    command.add_argument(
+        "--save", action="store_true", help="Save the images in the run directory."
+    )
     command.add_argument("--seed", type=_at_least(0), default=0, help="Of weights and latents.")
     _add_profiler(command)
 

@@ -11,31 +11,57 @@ from typing import TYPE_CHECKING, Any
 from capture.errors import CaptureError
 
 if TYPE_CHECKING:
+    import torch
     from diffusers import DiffusionPipeline
 
 DENOISERS = ("transformer", "unet", "prior")
+# Inputs that not every pipeline takes, and the names of its arguments for them.
+OPTIONAL = {
+    **{name: name for name in ("prompt", "height", "width", "max_sequence_length")},
+    "negative_prompt": "negative_prompt",
+    "guidance": "guidance_scale",
+    "frames": "num_frames",
+}
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a text-to-image pipeline is called with; `run.json` has the same keys, and says more."""
+    """What a pipeline is called with; `run.json` has the same keys, and says more.
 
-    prompt: str = "a house of traces"
+    `prompt` is one text, or several that are repeated over the batch. What is None is left to the
+    pipeline.
+    """
+
+    prompt: str | tuple[str, ...] = "a house of traces"
     batch: int = 1
     height: int = 64
     width: int = 64
     steps: int = 3
     max_sequence_length: int | None = None
     seed: int = 0
+    guidance: float | None = None
+    negative_prompt: str | None = None
+    frames: int | None = None
+
+    @property
+    def prompts(self) -> list[str]:
+        """A prompt for each image of the batch."""
+        given = [self.prompt] if isinstance(self.prompt, str) else list(self.prompt)
+        return [given[place % len(given)] for place in range(self.batch)]
 
 
-def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
-    """Call `pipeline` once, with those of the inputs that it knows."""
+def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> Any:
+    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns."""
     import torch
 
     known = inspect.signature(pipeline.__call__).parameters
     wanted = {
-        "prompt": [inputs.prompt] * inputs.batch,
+        "prompt": inputs.prompts,
+        "negative_prompt": (
+            None if inputs.negative_prompt is None else [inputs.negative_prompt] * inputs.batch
+        ),
+        "guidance_scale": inputs.guidance,
+        "num_frames": inputs.frames,
         "height": inputs.height,
         "width": inputs.width,
         "num_inference_steps": inputs.steps,
@@ -44,7 +70,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     }
     if "prompt" not in known:
         wanted["batch_size"] = inputs.batch
-    pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
+    return pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
 
 
 @contextmanager
@@ -68,13 +94,18 @@ def image_asked_for(pipeline: DiffusionPipeline) -> Iterator[None]:
 def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
     """The inputs that this pipeline takes, by the names of `Inputs`."""
     known = inspect.signature(pipeline.__call__).parameters
-    optional = {"prompt", "height", "width", "max_sequence_length"} - known.keys()
-    return {n: value for n, value in asdict(inputs).items() if n not in optional}
+    return {
+        name: value
+        for name, value in asdict(inputs).items()
+        if name not in OPTIONAL or OPTIONAL[name] in known
+    }
 
 
-def denoiser(pipeline: DiffusionPipeline) -> str | None:
-    """The name of the part that runs in each denoising step; None where there is none."""
-    return next((name for name in DENOISERS if getattr(pipeline, name, None) is not None), None)
+def denoisers(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
+    """The parts that run in denoising steps, by name: two where each has half of the steps."""
+    names = [name for name in DENOISERS if getattr(pipeline, name, None) is not None]
+    second = [f"{name}_2" for name in names if getattr(pipeline, f"{name}_2", None) is not None]
+    return {name: getattr(pipeline, name) for name in names[:1] + second}
 
 
 @contextmanager

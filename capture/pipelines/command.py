@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,9 @@ from capture.errors import CaptureError
 from capture.output import run_directory
 from capture.output.ranks import rank
 from capture.pipelines.calls import Inputs
+from capture.pipelines.compiling import DENOISER, Compile
 from capture.pipelines.load import load
-from capture.pipelines.record import Compile, record
+from capture.pipelines.record import record
 from capture.recording.arguments import create_profiler_from_args
 from capture.recording.profiler import Profiler
 from capture.units import counted, duration
@@ -26,15 +28,23 @@ if TYPE_CHECKING:
 STEPS, STEPS_PROFILED = 28, 3
 TINY_SIZE, TINY_TOKENS = 64, 64
 DEFAULT_SIZE = 1024
+NEED_COMPILE = ("compile_mode", "fullgraph", "dynamic", "regional", "compile_parts")
+WARM = ("batch", "height", "width", "tokens", "steps")  # of warm-up calls, where others are wanted
 
 
 def profile_pipeline(asked: argparse.Namespace) -> None:
     """Profiles one call; prints the run directory, or without a profile the times."""
     compiled = None
     if asked.compile and not asked.eager:
-        compiled = Compile(asked.compile_mode, asked.fullgraph)
-    elif (asked.compile_mode or asked.fullgraph) and not asked.eager:
-        raise CaptureError("--compile-mode and --fullgraph need --compile")
+        compiled = Compile(
+            asked.compile_mode,
+            asked.fullgraph,
+            asked.dynamic,
+            asked.regional,
+            tuple(asked.compile_parts or (DENOISER,)),
+        )
+    elif not asked.eager and (without := [name for name in NEED_COMPILE if vars(asked)[name]]):
+        raise CaptureError(f"--{without[0].replace('_', '-')} needs --compile")
     steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
     asked.profile_dir = asked.out or asked.profile_dir
     model = f"{asked.command}-tiny" if asked.tiny else asked.model
@@ -57,28 +67,50 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
         )
         if asked.profile and not asked.steps:
             print(f"{steps} denoising steps, to keep the trace small: see --steps", file=sys.stderr)
+        inputs = _inputs(asked, pipeline, steps)
+        warm = {name: value for name in WARM if (value := getattr(asked, f"warmup_{name}"))}
+        if "tokens" in warm:
+            warm["max_sequence_length"] = warm.pop("tokens")
         run = record(
             pipeline,
             profiler,
             model=model,
-            inputs=Inputs(
-                prompt=asked.prompt,
-                batch=asked.batch,
-                height=asked.height or _size(asked, pipeline),
-                width=asked.width or _size(asked, pipeline),
-                steps=steps,
-                max_sequence_length=TINY_TOKENS if asked.tiny else None,
-                seed=asked.seed,
-            ),
+            inputs=inputs,
             warmup=asked.warmup,
-            warmup_batch=asked.warmup_batch,
+            warm_inputs=replace(inputs, **warm),
             compiled=compiled,
             offload=asked.offload,
+            save=asked.save,
             arguments=_said(asked),
         )
     times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
     for line in summary(run):
         print(line, file=times)
+
+
+def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline, steps: int) -> Inputs:
+    """The inputs that were asked for. Raises CaptureError for a file without prompts."""
+    prompts: str | tuple[str, ...] = asked.prompt
+    if asked.prompts:
+        try:
+            lines = asked.prompts.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise CaptureError(f"{asked.prompts}: cannot be read: {error}") from error
+        prompts = tuple(line.strip() for line in lines if line.strip())
+        if not prompts:
+            raise CaptureError(f"{asked.prompts}: no prompt in it; each line is one")
+    return Inputs(
+        prompt=prompts,
+        batch=asked.batch or (1 if isinstance(prompts, str) else len(prompts)),
+        height=asked.height or _size(asked, pipeline),
+        width=asked.width or _size(asked, pipeline),
+        steps=steps,
+        max_sequence_length=asked.tokens or (TINY_TOKENS if asked.tiny else None),
+        seed=asked.seed,
+        guidance=asked.guidance,
+        negative_prompt=asked.negative_prompt,
+        frames=asked.frames,
+    )
 
 
 def _print_directory(profiler: Profiler) -> None:

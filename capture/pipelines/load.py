@@ -10,7 +10,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from capture.device import default_device
-from capture.errors import CaptureError, capture_extra
+from capture.errors import CaptureError, capture_extra, warn
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +23,7 @@ KINDS = {
     "diffusers": ("capture.pipelines.sd", "tiny_sd", "DiffusionPipeline"),
 }
 LONGEST_REASON = 200
+NOTHING_TO_OFFLOAD = "on the CPU there is nothing to offload: the pipeline runs as without"
 
 
 def load(
@@ -65,7 +66,8 @@ def load(
     if not offload:
         return pipeline.to(device)
     if device.type == "cpu":
-        raise CaptureError("--offload needs an accelerator: on the CPU there is nothing to offload")
+        warn(NOTHING_TO_OFFLOAD)
+        return pipeline
     with capture_extra():
         import accelerate  # noqa: F401
     pipeline.enable_model_cpu_offload()

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from capture.device import Stopwatch, timed
 from capture.errors import CaptureError, capture_extra, warn
+from capture.output.ranks import rank
 from capture.pipelines.calls import (
     Inputs,
-    denoiser,
     generate,
     image_asked_for,
     known_inputs,
     labelled_stages,
 )
-from capture.recording import compilation
+from capture.pipelines.compiling import Compile, compile_parts
+from capture.pipelines.images import save_images
+from capture.pipelines.load import NOTHING_TO_OFFLOAD
 from capture.recording.denoising import denoising_steps
 from capture.recording.profiler import Profiler
 
@@ -28,17 +29,9 @@ if TYPE_CHECKING:
 
 TIMED_CALLS = 3
 NOT_TIMED = (
-    "the first call with this batch compiles again; that was the profiled one, so there is no "
+    "the first call with these inputs may compile again; that was the profiled one, so there is no "
     "same call without the profiler"
 )
-
-
-@dataclass(frozen=True)
-class Compile:
-    """How torch.compile is asked to compile the denoiser."""
-
-    mode: str | None = None
-    fullgraph: bool = False
 
 
 def record(
@@ -48,15 +41,17 @@ def record(
     model: str,
     inputs: Inputs,
     warmup: int = 1,
-    warmup_batch: int | None = None,
+    warm_inputs: Inputs | None = None,
     compiled: Compile | None = None,
     offload: bool = False,
+    save: bool = False,
     arguments: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Call `pipeline` to warm up, to time it and to profile it, all with the same inputs.
 
-    Warm-up calls can have another batch, which makes a compiled pipeline compile again inside the
-    measured call. Returns what is in `run.json`; where the profiler is not enabled, the same, with
+    Warm-up calls can have other inputs: those of another size make a compiled pipeline compile
+    again inside the measured call. With `save`, the images of the profiled call become files of the
+    run directory. Returns what is in `run.json`; where the profiler is not enabled, the same, with
     the times alone. Raises CaptureError if files cannot be written, for sizes that the pipeline
     would round, and for a pipeline without a part to compile.
     """
@@ -66,41 +61,55 @@ def record(
 
     check_sizes(pipeline, inputs)
     device = pipeline._execution_device  # `device` is where offloaded parts wait
-    if compiled:
-        compile_denoiser(pipeline, compiled, device.type)
-    warm = replace(inputs, batch=warmup_batch or inputs.batch)
-    if warmup and compiled and warm.batch != inputs.batch:
-        warn(
-            f"the warm-up has batch {warm.batch}, the measured run {inputs.batch}: torch.compile "
-            "will compile again inside the measured run"
+    compiling = compile_parts(pipeline, compiled, device.type) if compiled else None
+    warm = warm_inputs or inputs
+    others = different_inputs(warm, inputs)
+    # Neither the number of steps nor the prompt changes a tensor's size.
+    sizes = [name for name in others if name not in ("steps", "prompt", "seed")]
+    if warmup and compiled and sizes:
+        said = " and ".join(
+            f"{name.replace('_', ' ')} {getattr(warm, name)} instead of {getattr(inputs, name)}"
+            for name in sizes
         )
+        warn(f"the warm-up has {said}: torch.compile may compile again inside the measured run")
 
     facts: dict[str, Any] = {
         "model": model,
         "pipeline": type(pipeline).__name__,
         "mode": "compiled" if compiled else "eager",
-        "compile": compiled and {"part": denoiser(pipeline), **asdict(compiled)},
+        "compile": compiling,
         "dtype": str(pipeline.dtype).removeprefix("torch."),
         "device": str(device),
-        "offload": offload or None,
+        "offload": (offload and device.type != "cpu") or None,
         "arguments": dict(arguments or {}),
         "warmup": warmup,
         "warmup_batch": warm.batch if warmup else None,
+        "warmup_inputs": others if warmup and others else None,
         "warmup_times_ns": [],
         **known_inputs(pipeline, inputs),
     }
+    missing = {"offload": NOTHING_TO_OFFLOAD} if offload and device.type == "cpu" else {}
+    facts["missing"] = missing
     profiler.describe(**facts)
     for _ in range(warmup):
         with image_asked_for(pipeline), timed(device, facts["warmup_times_ns"]):
             generate(pipeline, warm)
-    if compiled and warm.batch != inputs.batch:
-        facts["missing"] = {"wall_time_ns": NOT_TIMED}
+    if compiled and sizes:
+        facts["missing"] = missing | {"wall_time_ns": NOT_TIMED}
     else:
         facts |= times_without_profiler(pipeline, inputs, device)
     profiler.describe(**facts)
     with profiler, labelled_stages(pipeline), torch.no_grad():
-        generate(pipeline, inputs)
+        made = generate(pipeline, inputs)
+    if save and profiler.enabled and profiler.output_dir and rank() == 0:
+        save_images(made, profiler.output_dir)
     return profiler.run if profiler.enabled else facts
+
+
+def different_inputs(one: Inputs, other: Inputs) -> dict[str, Any]:
+    """The inputs of `one` that differ, by name."""
+    theirs = asdict(other)
+    return {name: value for name, value in asdict(one).items() if value != theirs[name]}
 
 
 def times_without_profiler(
@@ -119,37 +128,6 @@ def times_without_profiler(
         "wall_times_ns": calls_ns,
         "step_times_ns": steps.times_ns(),
     }
-
-
-def compile_denoiser(pipeline: DiffusionPipeline, compiled: Compile, device_type: str) -> None:
-    """Have torch.compile compile the part that runs in each step, whatever it is called."""
-    name = denoiser(pipeline)
-    if name is None:
-        raise CaptureError(f"{type(pipeline).__name__}: no transformer and no unet to compile")
-    check_compiler(device_type)
-    if device_type == "cpu":
-        compilation.name_cpu_kernels()
-    getattr(pipeline, name).compile(mode=compiled.mode, fullgraph=compiled.fullgraph)
-    compilation.remember_all()
-
-
-def check_compiler(device_type: str) -> None:
-    """Raise CaptureError where what Inductor compiles with is not installed."""
-    if device_type != "cpu":
-        if importlib.util.find_spec("triton") is None:
-            raise CaptureError(
-                "torch.compile needs Triton here; install it with: pip install triton"
-            )
-        return
-    from torch._inductor.cpp_builder import get_cpp_compiler
-    from torch._inductor.exc import InvalidCxxCompiler
-
-    try:
-        get_cpp_compiler()
-    except InvalidCxxCompiler as error:
-        raise CaptureError(
-            "torch.compile needs a C++ compiler on the CPU: install g++, or name one in CXX"
-        ) from error
 
 
 def check_sizes(pipeline: DiffusionPipeline, inputs: Inputs) -> None:

@@ -1,0 +1,126 @@
+"""Has torch.compile compile parts of a diffusers pipeline."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from capture.errors import CaptureError
+from capture.pipelines.calls import denoisers
+from capture.recording import compilation
+
+if TYPE_CHECKING:
+    import torch
+    from diffusers import DiffusionPipeline
+
+DENOISER, VAE, TEXT_ENCODERS = "denoiser", "vae", "text-encoders"
+PARTS = (DENOISER, VAE, TEXT_ENCODERS)
+
+
+@dataclass(frozen=True)
+class Compile:
+    """What torch.compile is to compile, and how.
+
+    mode       as torch.compile has it
+    fullgraph  refuse graph breaks
+    dynamic    compile for all sizes at once; None leaves that to torch
+    regional   compile each class of the denoiser's repeated blocks once, not the whole denoiser
+    parts      of `PARTS`
+    """
+
+    mode: str | None = None
+    fullgraph: bool = False
+    dynamic: bool | None = None
+    regional: bool = False
+    parts: tuple[str, ...] = (DENOISER,)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of torch.compile."""
+        return {"mode": self.mode, "fullgraph": self.fullgraph, "dynamic": self.dynamic}
+
+
+def compile_parts(
+    pipeline: DiffusionPipeline, compiled: Compile, device_type: str
+) -> dict[str, Any]:
+    """Has the parts compiled, whatever the pipeline calls them; returns what run.json says of it.
+
+    Raises CaptureError for a pipeline without such a part, and where no compiler is installed.
+    """
+    found = {DENOISER: denoisers(pipeline), VAE: _decoders(pipeline)}
+    found[TEXT_ENCODERS] = _text_encoders(pipeline)
+    for part in compiled.parts:
+        if not found[part]:
+            raise CaptureError(f"{type(pipeline).__name__}: no {part} to compile")
+    check_compiler(device_type)
+    if device_type == "cpu":
+        compilation.name_cpu_kernels()
+    blocks: set[str] = set()
+    names = []
+    for part in compiled.parts:
+        for name, module in found[part].items():
+            names.append(name)
+            if compiled.regional and part == DENOISER:
+                blocks |= _compile_blocks(module, compiled)
+            else:
+                module.compile(**compiled.options)
+    compilation.remember_all()
+    said = asdict(compiled) | {"part": ", ".join(names), "blocks": sorted(blocks) or None}
+    del said["parts"]
+    return said
+
+
+def _compile_blocks(module: torch.nn.Module, compiled: Compile) -> set[str]:
+    """Compiles each repeated block; returns the names of their classes."""
+    classes = set(getattr(module, "_repeated_blocks", None) or ()) or _repeated(module)
+    if not classes:
+        raise CaptureError(f"{type(module).__name__}: no block that repeats, to compile by itself")
+    for block in module.modules():
+        if type(block).__name__ in classes:
+            block.compile(**compiled.options)
+    return classes
+
+
+def _repeated(module: torch.nn.Module) -> set[str]:
+    """Where diffusers does not list them: classes that a list of modules has more than once."""
+    from torch.nn import ModuleList
+
+    lists = (child for child in module.children() if isinstance(child, ModuleList))
+    counts = Counter(type(block).__name__ for blocks in lists for block in blocks)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def _decoders(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
+    """The VAE's decoder: torch.compile takes modules by their `forward`, which `decode` is not."""
+    decoder = getattr(getattr(pipeline, "vae", None), "decoder", None)
+    return {"vae.decoder": decoder} if decoder is not None else {}
+
+
+def _text_encoders(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
+    named = {name: getattr(pipeline, name) for name in pipeline.components}
+    return {
+        name: part
+        for name, part in named.items()
+        if name.startswith("text_encoder") and part is not None
+    }
+
+
+def check_compiler(device_type: str) -> None:
+    """Raise CaptureError where what Inductor compiles with is not installed."""
+    if device_type != "cpu":
+        if importlib.util.find_spec("triton") is None:
+            raise CaptureError(
+                "torch.compile needs Triton here; install it with: pip install triton"
+            )
+        return
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    try:
+        get_cpp_compiler()
+    except InvalidCxxCompiler as error:
+        raise CaptureError(
+            "torch.compile needs a C++ compiler on the CPU: install g++, or name one in CXX"
+        ) from error

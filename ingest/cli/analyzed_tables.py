@@ -162,10 +162,8 @@ def _scaled(number: float | None, base: int) -> str:
 
 
 def _bar(number: float | None, most: float) -> str:
-    """A bar for a number; none where it is no number, or nothing to compare it with is."""
-    return (
-        "#" * int(number / most * BAR) if number is not None and _is_number(number) and most else ""
-    )
+    """A bar for a number; none where it is no number, or not more than 0."""
+    return "#" * int(number / most * BAR) if number and _is_number(number) and number > 0 else ""
 
 
 def _is_number(number: float | None) -> bool:

@@ -143,7 +143,8 @@ def _shapes(shapes: Any, layouts: Any, separator: str) -> str:
     if not isinstance(shapes, list):
         return str(shapes)
     texts = []
-    for shape, layout in zip_longest(shapes, (layouts or [])[: len(shapes)]):
+    known = layouts if isinstance(layouts, list) else []
+    for shape, layout in zip_longest(shapes, known[: len(shapes)]):
         text = "{" + _joined(shape) + "}"
         texts.append(f"{text}\n -[{_joined(layout)}]" if layout else text)
     return separator.join(texts)

@@ -143,7 +143,8 @@ def _shapes(shapes: Any, layouts: Any, separator: str) -> str:
     if not isinstance(shapes, list):
         return str(shapes)
     texts = []
-    for shape, layout in zip_longest(shapes, (layouts or [])[: len(shapes)]):
+    known = layouts if isinstance(layouts, list) else []
+    for shape, layout in zip_longest(shapes, known[: len(shapes)]):
         text = "{" + _joined(shape) + "}"
         texts.append(f"{text}\n -[{_joined(layout)}]" if layout else text)
     return separator.join(texts)
@@ -162,10 +163,8 @@ def _scaled(number: float | None, base: int) -> str:
 
 
 def _bar(number: float | None, most: float) -> str:
-    """A bar for a number; none where it is no number, or nothing to compare it with is."""
-    return (
-        "#" * int(number / most * BAR) if number is not None and _is_number(number) and most else ""
-    )
+    """A bar for a number; none where it is no number, or not more than 0."""
+    return "#" * int(number / most * BAR) if number and _is_number(number) and number > 0 else ""
 
 
 def _is_number(number: float | None) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ SECTION = re.compile(rf'"({"|".join(NAMES)})"\s*:\s*([\[{{])\s*(?=["\[\]{{}}0-9]
 ENTRY = re.compile(r'"((?:chk)?\d+)"\s*:\s*')
 ITEM = re.compile(r'\s*,?\s*(?=[{"\d])')
 AFTER_ENTRY = re.compile(r"\s*[,}\]]")
+END = re.compile(rf"\s*\}}(?!\s*,?\s*{ENTRY.pattern})")  # of a section, and no stray brace
 
 
 @dataclass
@@ -109,7 +111,7 @@ def _read_damaged(text: str, sections: Sections) -> None:
     ends = [match.start() for match in starts[1:]] + [len(text)]
     for match, end in zip(starts, ends, strict=True):
         name = match[1]
-        read = _read_object if match[2] == "{" else _read_list
+        read = partial(_read_object, name) if match[2] == "{" else _read_list
         values, unread, is_closed = read(text[match.end() : end])
         sections.found.setdefault(name, values)
         if unread:
@@ -128,19 +130,31 @@ def _is_section(match: re.Match[str], text: str) -> bool:
     return text[match.end()] == "}" or bool(ENTRY.match(text, match.end()))
 
 
-def _read_object(text: str) -> tuple[dict[str, Any], int, bool]:
-    """The entries of an object, how many cannot be read, and whether the object ends."""
+def _read_object(name: str, text: str) -> tuple[dict[str, Any], int, bool]:
+    """The entries of section `name`, how many cannot be read, and whether the section ends.
+
+    Where the name of the next section is damaged, its entries follow: they cannot be read.
+    """
     found: dict[str, Any] = {}
     unread = 0
     position = read_until = 0
     while entry := ENTRY.search(text, position):
         value, position = _value(text, entry.end())
-        if position > entry.end():
-            found[entry[1]] = value
-            read_until = position
-        else:
+        if position == entry.end() or entry[1] in found or _is_of_other(name, value):
             unread += 1
+        else:
+            found[entry[1]] = value
+        if position > entry.end():
+            read_until = position
+            if END.match(text, position):
+                unread += bool(ENTRY.search(text, position))
+                break
     return found, unread, position == read_until and "}" in text[position:]
+
+
+def _is_of_other(name: str, value: Any) -> bool:
+    """Whether an entry says itself that it belongs to another section."""
+    return isinstance(value, dict) and value.get("node_type", name) != name
 
 
 def _read_list(text: str) -> tuple[list[Any], int, bool]:

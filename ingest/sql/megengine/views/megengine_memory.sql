@@ -1,6 +1,6 @@
 -- Memory that MegEngine's graphs held: chunks that were planned before the execution, and memory
 -- that was allocated for single variables while it ran.
--- One row: a chunk, or a variable outside of chunks.
+-- One row: a chunk, or a variable outside of chunks, that ends below address 2^63.
 --
 -- run_id         the run
 -- source_id      the input file
@@ -61,12 +61,12 @@ reached AS (
     SELECT
         *,
         address::HUGEINT AS from_byte,
-        address::HUGEINT + bytes AS to_byte,
         max(address::HUGEINT + bytes) OVER (
             PARTITION BY run_id, source_id, comp_node ORDER BY address, bytes, owner_var
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS reached_byte
     FROM pieces
+    WHERE address::HUGEINT + bytes < 9223372036854775808  -- else the file is damaged
 ),
 
 unused AS (

@@ -11,11 +11,12 @@
 -- live_bytes         memory in use while it ran, bytes: memory that several share counts once
 -- persistent_bytes   of it, what keeps its content between executions, as weights do
 WITH
-nodes AS (
+-- Relations that are read twice would be materialised for all runs, whatever the query asks for.
+nodes AS NOT MATERIALIZED (
     SELECT DISTINCT run_id, source_id, comp_node FROM megengine_memory
 ),
 
-moments AS (
+moments AS NOT MATERIALIZED (
     SELECT
         run_id,
         source_id,
@@ -69,7 +70,7 @@ reached AS (
     FROM held
 ),
 
-summed AS (
+summed AS NOT MATERIALIZED (
     SELECT
         run_id,
         source_id,

@@ -37,7 +37,7 @@ held AS (
         source_id,
         comp_node,
         NULL AS execution_ordinal,
-        offset_bytes AS from_byte,
+        offset_bytes::HUGEINT AS from_byte,
         bytes
     FROM megengine_memory
     WHERE is_persistent
@@ -47,7 +47,7 @@ held AS (
         moments.source_id,
         moments.comp_node,
         moments.execution_ordinal,
-        piece.offset_bytes AS from_byte,
+        piece.offset_bytes::HUGEINT AS from_byte,
         piece.bytes
     FROM moments
     INNER JOIN megengine_memory AS piece
@@ -90,8 +90,8 @@ SELECT
     moments.execution_ordinal,
     moments.opr_id,
     moments.name,
-    (coalesce(persistent.bytes, 0) + coalesce(transient.bytes, 0))::BIGINT AS live_bytes,
-    coalesce(persistent.bytes, 0)::BIGINT AS persistent_bytes
+    try_cast(coalesce(persistent.bytes, 0) + coalesce(transient.bytes, 0) AS BIGINT) AS live_bytes,
+    try_cast(coalesce(persistent.bytes, 0) AS BIGINT) AS persistent_bytes
 FROM moments
 LEFT JOIN summed AS transient
     ON

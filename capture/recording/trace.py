@@ -138,6 +138,8 @@ class Trace:
         if not self._is_over and torch_records():
             torch._C._autograd._disable_profiler()
             torch.autograd.profiler._is_profiler_enabled = False
+        if not self._is_over and self._observer:
+            torch._C._profiler._disable_execution_trace_observer()
         self._is_over = True
         self._mark = None
 

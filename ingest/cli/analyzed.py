@@ -120,8 +120,10 @@ def analysis(
     [(path, device, host)] = connection.execute(
         """
         SELECT any_value(path), sum(device_time_by_end_s), sum(host_time_by_end_s)
-        FROM megengine_oprs INNER JOIN sources USING (run_id, source_id)
-        WHERE run_id = $1 AND source_id = $2 AND operator_ordinal IS NOT NULL
+        FROM sources
+        LEFT JOIN (FROM megengine_oprs WHERE operator_ordinal IS NOT NULL)
+            USING (run_id, source_id)
+        WHERE run_id = $1 AND source_id = $2
         """,
         [run_id, source_id],
     ).fetchall()

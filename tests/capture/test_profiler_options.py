@@ -1,6 +1,9 @@
 """The options of torch's profiler: each does what it does there."""
 
 import argparse
+import gzip
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,21 @@ def test_an_execution_trace_is_linked_to_the_operators(work, tmp_path):
     )
     assert rows.fetchall() == [("aten::addmm", "aten::addmm", "[[4], [2, 4], [4, 4], [], []]")]
     assert not [path for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
+
+
+def test_a_fork_that_abandons_the_run_adds_nothing_to_its_execution_trace(work, tmp_path):
+    with Profiler(output_dir=tmp_path, name="mine", execution_trace=True) as profiler:
+        work()
+        child = os.fork()
+        if not child:
+            profiler.abandon()
+            for _ in range(300):
+                work()
+            os._exit(0)
+        os.waitpid(child, 0)
+    with gzip.open(tmp_path / "mine-rank0.et.json.gz") as file:
+        nodes = json.load(file)["nodes"]
+    assert [node["name"] for node in nodes].count("aten::addmm") == 1
 
 
 def test_an_experimental_option_reaches_torch(work, tmp_path):

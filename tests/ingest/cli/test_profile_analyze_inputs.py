@@ -76,6 +76,13 @@ def test_a_damaged_file_is_analysed_with_a_warning(command: Command, tmp_path: P
     assert "warning: cut.json: ends in section operator\n" in said.err
 
 
+def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "times.json"
+    path.write_text(json.dumps({"profiler": json.loads(of_type("Elemwise"))["profiler"]}))
+    [said] = json.loads(command("profile-analyze", path, "--json").out)
+    assert (said["path"], said["device"]) == (str(path), [])
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [

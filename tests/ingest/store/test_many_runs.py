@@ -10,6 +10,7 @@ import pytest
 
 import ingest
 from ingest import sql
+from tests.builders.megengine import CPU, Opr, chunk, profile, variable
 
 LEVELS = ("op", "leaf", "kernel")
 ACROSS_RUNS = {"trend", "parts"}  # one reads small files of each, the other no file
@@ -66,6 +67,41 @@ def test_a_query_of_one_run_opens_no_file_of_another(
         counts = files_read(several_runs, query + condition)
         assert counts, condition
         assert set(counts) <= {0, 1}, condition  # 0: no run has such rows
+
+
+@pytest.fixture(scope="module")
+def several_graphs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+    """Three runs of MegEngine."""
+    directory = tmp_path_factory.mktemp("graphs")
+    store = ingest.Store(directory / "store")
+    for name in ("first", "second", "third"):
+        file = directory / f"{name}.json"
+        opr = Opr("1", name=name, device={CPU: (0, 0, 1)}, reads=["x"], writes=["y"])
+        x, y = variable(CPU, "chk0"), variable(CPU, address=(64, 128))
+        chunks = {"chk0": chunk(16, "x", 4096)}
+        file.write_text(profile(opr, var={"x": x, "y": y}, mem_chunk=chunks))
+        store.add(file)
+    return ingest.connect(store.path)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "megengine_types",
+        "megengine_comp_node_times",
+        "megengine_memory",
+        "megengine_memory_over_order",
+        "megengine_records(input_dtype := 'Float32')",
+        "megengine_record_groups('sum', input_dtype := 'Float32')",
+    ],
+)
+def test_a_query_of_one_graph_opens_no_file_of_another(
+    several_graphs: duckdb.DuckDBPyConnection, asked: str
+) -> None:
+    (run_id,) = several_graphs.execute("SELECT max(run_id) FROM runs").fetchall()[0]
+    query = f"SELECT * FROM {asked} WHERE run_id = '{run_id}'"
+    assert several_graphs.execute(query).fetchall()
+    assert max(files_read(several_graphs, query)) <= 1
 
 
 @pytest.mark.parametrize("name", ["run_diff", "comparability", "op_diff", "kernel_diff"])

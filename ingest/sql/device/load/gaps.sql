@@ -24,7 +24,7 @@ SELECT
     neighbours.first_id AS after_kernel_id,
     launches.lane AS thread,
     launches.launch_ns,
-    2 * starts.wait_ns >= to_ns - from_ns AS is_wait,
+    starts.wait_ns >= (to_ns - from_ns) / 2 AS is_wait,
     coalesce(launches.launch_ns > from_ns, NOT is_wait) AS is_late
 FROM neighbours
 LEFT JOIN launches ON neighbours.first_id = launches.event_id AND launches.launch_id IS NOT NULL

@@ -107,13 +107,18 @@ followed AS (
     GROUP BY waits.comp_node, producer.place
 ),
 
+-- The longest chain of waits has each comp node once.
 moved AS (
-    SELECT comp_node, shift_s, 0 AS waits FROM launched
+    SELECT comp_node, shift_s, 1 AS chained FROM launched
     UNION ALL
-    SELECT followed.comp_node, moved.shift_s + followed.shift_s AS shift_s, moved.waits + 1 AS waits
+    SELECT
+        followed.comp_node,
+        max(moved.shift_s + followed.shift_s) AS shift_s,
+        moved.chained + 1 AS chained
     FROM moved
     INNER JOIN followed ON moved.comp_node = followed.other
-    WHERE moved.waits < 4
+    WHERE moved.chained < (SELECT count(*) FROM launched)
+    GROUP BY followed.comp_node, moved.chained
 )
 
 SELECT

@@ -93,5 +93,5 @@ SELECT
     is_persistent,
     first_ordinal,
     last_ordinal,
-    (from_byte - unused_bytes)::BIGINT AS offset_bytes
+    try_cast(from_byte - unused_bytes AS BIGINT) AS offset_bytes
 FROM unused;

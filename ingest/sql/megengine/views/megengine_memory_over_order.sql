@@ -11,11 +11,12 @@
 -- live_bytes         memory in use while it ran, bytes: memory that several share counts once
 -- persistent_bytes   of it, what keeps its content between executions, as weights do
 WITH
-nodes AS (
+-- Relations that are read twice would be materialised for all runs, whatever the query asks for.
+nodes AS NOT MATERIALIZED (
     SELECT DISTINCT run_id, source_id, comp_node FROM megengine_memory
 ),
 
-moments AS (
+moments AS NOT MATERIALIZED (
     SELECT
         run_id,
         source_id,
@@ -36,7 +37,7 @@ held AS (
         source_id,
         comp_node,
         NULL AS execution_ordinal,
-        offset_bytes AS from_byte,
+        offset_bytes::HUGEINT AS from_byte,
         bytes
     FROM megengine_memory
     WHERE is_persistent
@@ -46,7 +47,7 @@ held AS (
         moments.source_id,
         moments.comp_node,
         moments.execution_ordinal,
-        piece.offset_bytes AS from_byte,
+        piece.offset_bytes::HUGEINT AS from_byte,
         piece.bytes
     FROM moments
     INNER JOIN megengine_memory AS piece
@@ -69,7 +70,7 @@ reached AS (
     FROM held
 ),
 
-summed AS (
+summed AS NOT MATERIALIZED (
     SELECT
         run_id,
         source_id,
@@ -89,8 +90,8 @@ SELECT
     moments.execution_ordinal,
     moments.opr_id,
     moments.name,
-    (coalesce(persistent.bytes, 0) + coalesce(transient.bytes, 0))::BIGINT AS live_bytes,
-    coalesce(persistent.bytes, 0)::BIGINT AS persistent_bytes
+    try_cast(coalesce(persistent.bytes, 0) + coalesce(transient.bytes, 0) AS BIGINT) AS live_bytes,
+    try_cast(coalesce(persistent.bytes, 0) AS BIGINT) AS persistent_bytes
 FROM moments
 LEFT JOIN summed AS transient
     ON

@@ -1,0 +1,22 @@
+"""Clocks of MegEngine's comp nodes: no kernel starts before what it waits for."""
+
+from tests.builders.megengine import Opr, profile
+from tests.conftest import Traces
+
+
+def test_each_comp_node_of_a_long_chain_starts_after_the_one_before(traces: Traces) -> None:
+    nodes = [f'CompNode("gpu{number}:0" from "gpu{number}:0")' for number in range(8)]
+    oprs = [
+        Opr(
+            str(number),
+            device={node: (0, 0, 10)},
+            reads=[f"v{number - 1}"] if number else [],
+            writes=[f"v{number}"],
+            waits={node: [f"v{number - 1}"]} if number else {},
+        )
+        for number, node in enumerate(nodes)
+    ]
+    found = traces.add(profile(*oprs)).sql(
+        "SELECT clock_shift_ns FROM megengine_comp_nodes ORDER BY device"
+    )
+    assert found.fetchall() == [(number * 10**10,) for number in range(8)]

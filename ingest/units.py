@@ -104,7 +104,8 @@ def operations(count: float | None) -> str:
     """Floating-point operations, or such per second without the unit's end: 1.77 MFLO."""
     if not _is_known(count):
         return UNKNOWN
-    prefix = [name for name, factor in PREFIXES.items() if factor <= max(count, 1)][-1]
+    size = max(float(f"{count:.3g}"), 1)  # 999,950 are 1.00 M
+    prefix = [name for name, factor in PREFIXES.items() if factor <= size][-1]
     return f"{three_digits(count / PREFIXES[prefix])} {prefix}FLO"
 
 

@@ -111,9 +111,13 @@ class Trace:
         # What is there of a further cycle is a step that has only begun.
         self._discards = self._steps == 0 and self.cycles > 0
         if self._goes_on():
-            with _at_work(), writing():
-                self.profile.stop()
-        self._write_execution_trace()
+            try:
+                with _at_work(), writing():
+                    self.profile.stop()
+            finally:
+                self._write_execution_trace()
+        else:
+            self._write_execution_trace()
 
     def _write_execution_trace(self) -> None:
         """Torch writes it while it records, and ends it here."""

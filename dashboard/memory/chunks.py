@@ -39,7 +39,7 @@ def compare(runs: Sequence[str]) -> bool:
         f"run_id, rank, comp_node, {PEAKS}",
         "megengine_memory_over_order",
         {"run_id": runs},
-        group_by="run_id, rank, comp_node",
+        group_by="run_id, source_id, rank, comp_node",
         order_by="run_id, rank, comp_node",
     )
     frame = data.rows(query)
@@ -133,7 +133,8 @@ def _figures(node: Any) -> None:
     columns[1].metric("Persistent", formatting.size(node.persistent_bytes))
     columns[2].metric("Beyond that", formatting.size(node.peak_bytes - node.persistent_bytes))
     columns[3].metric("Operators", formatting.count(node.oprs))
-    st.caption(f"The peak is at **{formatting.literal(str(node['name']))}**.")
+    if not formatting.missing(node["name"]):
+        st.caption(f"The peak is at **{formatting.literal(str(node['name']))}**.")
 
 
 def _draw(curve: pd.DataFrame, pieces: pd.DataFrame, whole: bool) -> None:
@@ -200,7 +201,7 @@ def _draw(curve: pd.DataFrame, pieces: pd.DataFrame, whole: bool) -> None:
                 scale=alt.Scale(domain=[0, len(curve)], nice=False),
             ),
             x2=alt.X2("until:Q"),
-            y=alt.Y("from:Q", title=f"memory ({unit})"),
+            y=alt.Y("from:Q", title=f"addresses ({unit})"),
             y2=alt.Y2("to:Q"),
             color=alt.Color(
                 "kind:N",

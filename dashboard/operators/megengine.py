@@ -67,7 +67,7 @@ def show(view: View) -> None:
     _table(data.rows(queries[str(by)]), str(by), view)
     left, right = st.container(key="beside-scatter").columns(2, gap="medium")
     with left:
-        _scatter(data.rows(queries["operator"]))
+        _scatter(data.rows(queries["operator"]).head(MOST_ROWS))
     with right:
         _sides(data.rows(queries["type"]))
 
@@ -184,11 +184,16 @@ def _intensities(x: list[float], y: list[float]) -> tuple[pd.DataFrame, pd.DataF
         if until <= since * 1.01:
             continue
         lines += [(intensity, at, at * intensity) for at in (since, until)]
-        labels.append((until, until * intensity, f"{intensity:g} FLO/byte"))
+        labels.append((until, until * intensity, f"{_plain(power)} FLO/byte"))
     return (
         pd.DataFrame(lines, columns=["intensity", "x", "y"]),
         pd.DataFrame(labels, columns=["x", "y", "text"]),
     )
+
+
+def _plain(power: int) -> str:
+    """A power of ten, without an exponent."""
+    return f"{10**power:,}" if power >= 0 else f"{10.0**power:.{-power}f}"
 
 
 def _sides(frame: pd.DataFrame) -> None:

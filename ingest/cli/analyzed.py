@@ -109,6 +109,16 @@ def sources(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:
     return [source_id for (source_id,) in rows]
 
 
+def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """What is odd about these files, each with its name."""
+    rows = connection.execute(
+        "SELECT parse_filename(path), unnest(warnings) FROM sources "
+        "WHERE run_id = $1 AND kind = 'megengine' ORDER BY source_id",
+        [run_id],
+    ).fetchall()
+    return [f"{name}: {warning}" for name, warning in rows]
+
+
 def analysis(
     connection: duckdb.DuckDBPyConnection,
     run_id: str,

@@ -9,6 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from ingest.cli.analyzed import Analysis, Record
+from ingest.units import printable
 
 HEADERS = (
     "cumulative", "operator info", "computation", "FLOPS", "memory", "bandwidth", "in_shapes",
@@ -43,9 +44,10 @@ def names(record: Record) -> str:
 def info(record: Record) -> dict[str, str]:
     """What identifies an operator, or a group of them."""
     if record.count is not None:
-        return {"type": str(record.type), "count": str(record.count), "id": UNKNOWN}
+        kind = printable(str(_or_unknown(record.type)))
+        return {"type": kind, "count": str(record.count), "id": UNKNOWN}
     named = {"name": record.name, "type": record.type, "id": record.opr_id}
-    return {key: str(_or_unknown(value)) for key, value in named.items()}
+    return {key: printable(str(_or_unknown(value))) for key, value in named.items()}
 
 
 def details(records: Sequence[Record], side: str) -> str:
@@ -81,7 +83,7 @@ def wiki(records: Sequence[Record]) -> str:
             "time bar": _bar(record.time, most["time"]),
             "cum-time": record.cumulative,
             "cum-time ratio": _or_unknown(record.cumulative_ratio),
-            **{f"opr {key}": value for key, value in info(record).items()},
+            **{f"opr {key}": value.replace("|", "\\|") for key, value in info(record).items()},
             "computation (MFLO)": _scaled(record.computation, 1000),
             "MFLOPS": _scaled(record.flops, 1000),
             "MFLOPS-bar": _bar(record.flops, most["flops"]),

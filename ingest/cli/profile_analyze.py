@@ -15,7 +15,6 @@ import typer
 
 from ingest.cli import analyzed
 from ingest.cli.analyzed import Analysis, Choice
-from ingest.cli.top import warn
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
 from ingest.store.store import Store
@@ -123,7 +122,8 @@ def profile_analyze(
     if only == "summary":
         sides = []
     with _opened(run, store) as (connection, run_id):
-        warn(connection, run_id)
+        for warning in read(connection, lambda: analyzed.warnings(connection, run_id)):
+            print(printable(f"warning: {warning}"), file=sys.stderr)
         analyses = read(
             connection,
             lambda: [
@@ -143,7 +143,7 @@ def profile_analyze(
         if len(analyses) > 1:
             print(printable(analysis.path))
         for text in _texts(analysis, only, sides, copy_time, dump_only_opr, wiki):
-            print("\n".join(printable(line, len(line)) for line in text.split("\n")))
+            print(text)
 
 
 def _fault_of(pattern: str) -> str | None:
@@ -192,7 +192,4 @@ def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConne
     with TemporaryDirectory(prefix="tracehouse-") as directory:
         temporary = Store(Path(directory))
         added = temporary.add(Path(run))
-        for source in added.sources:
-            for warning in source.warnings:
-                print(printable(f"warning: {source.name}: {warning}"), file=sys.stderr)
         yield connect(temporary), added.run_id

@@ -22,8 +22,7 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     profiles = [source for source in sources if source.is_profile]
     traces = [source for source in profiles if source.has_events]
     others = [source for source in profiles if not source.has_events]
-    for of_format in _by_format(traces):  # a trace and a snapshot without a rank may share one
-        assign_ranks(of_format)
+    assign_ranks(traces)  # a trace and a snapshot without a rank may share one, two traces not
     processes = _ranks_of_processes(connection, traces, others)
     for of_format in _by_format(others):
         assign_ranks(of_format, processes)

@@ -89,8 +89,14 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
         [run_id],
     ).fetchall()
     if not rows:
+        of_graph = connection.execute(
+            "SELECT 1 FROM megengine_memory_chunks WHERE run_id = $1 LIMIT 1", [run_id]
+        ).fetchall()
         raise MissingError(
-            f"{run_id}: no memory was recorded; profile with profile_memory=True, or add a "
+            f"{run_id}: its memory is that of a MegEngine graph: see page Memory, or view "
+            "megengine_memory_over_order"
+            if of_graph
+            else f"{run_id}: no memory was recorded; profile with profile_memory=True, or add a "
             "snapshot of torch.cuda.memory._dump_snapshot()"
         )
     return [Device(*row) for row in rows]

@@ -34,6 +34,7 @@ STEP = pa.field("step", pa.int64())
 INSIDE = ("inside_ns", "inner_calls", "inner_ns", "inner_repeats")
 PATH_BASE = 0x9E3779B97F4A7C15  # odd, with bits all over
 END = np.iinfo(np.int64).max
+NO_STEPS = (np.array([-END]), np.array([-1]))
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -131,7 +132,8 @@ def nested(
         for first, end in pairwise([0, *np.flatnonzero(np.diff(lanes)) + 1, len(lanes)]):
             following = {name: values[first:end] for name, values in columns.items()}
             if changes is not None:
-                moments, steps = changes[following["source_id"][0]]
+                # Of the files of a rank, those without steps have none where another has some.
+                moments, steps = changes.get(following["source_id"][0], NO_STEPS)
                 last = np.searchsorted(moments, following["start_ns"], "right") - 1
                 following["step"] = steps[last]
             if spans and lane != lanes[first]:

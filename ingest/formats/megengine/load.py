@@ -89,7 +89,10 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source, sections: Sect
         """
         SELECT count(side), count(*), (
             SELECT count(*) FROM staged_megengine
-            WHERE source_id = $1 AND section IN ('host', 'device') AND json_type(value) <> 'OBJECT'
+            WHERE
+                source_id = $1
+                AND section IN ('host', 'device')
+                AND (json_type(value) <> 'OBJECT' OR len(json_keys(value)) = 0)
         )
         FROM staged WHERE source_id = $1
         """,
@@ -112,8 +115,11 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source, sections: Sect
             "entries_unread",
             f"{counted(entries, 'piece')} of section {name} could not be read",
         )
-    if missing := [name for name in NEEDED if name not in sections.found]:
-        source.warn("sections_missing", f"has no section {', '.join(missing)}")
+    if missing := [name for name in NEEDED if not sections.found.get(name)]:
+        source.warn("sections_missing", f"missing or empty: section {', '.join(missing)}")
+    if sections.bytes_after:
+        after = counted(sections.bytes_after, "character")
+        source.warn("bytes_after_end", f"{after} after the end of the profile were not read")
     if sections.fault:
         source.status = "truncated"
         source.warn("truncated", sections.fault)

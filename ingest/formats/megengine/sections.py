@@ -18,6 +18,7 @@ LONGEST = 512 << 20  # bytes of JSON, which take seven times as much memory
 NAMES = (
     "host", "device", "opr_footprint", "opr_internal_pf", "operator", "var", "mem_chunk", "comp_seq"
 )  # fmt: skip
+LISTS = ("comp_seq", "var")
 # A section of a damaged file, told from a thread named `host` by what comes first in it.
 SECTION = re.compile(rf'"({"|".join(NAMES)})"\s*:\s*([\[{{])\s*(?=["\[\]{{}}0-9])')
 ENTRY = re.compile(r'"((?:chk)?\d+)"\s*:\s*')
@@ -31,13 +32,14 @@ class Sections:
     """What a file holds: `found` by the names of `NAMES`, each an object or a list.
 
     `unread` counts the entries that could not be read, by section. `fault` says why the file ends
-    early; it is empty where it does not.
+    early; it is empty where it does not. `bytes_after` counts the characters after its end.
     """
 
     found: dict[str, Any] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     fault: str = ""
     json_bytes: int = 0
+    bytes_after: int = 0
 
 
 def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> Sections:
@@ -58,14 +60,20 @@ def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> 
     if "\\u" in text:
         text = without_lone_surrogates(text)
     sections = Sections(json_bytes=len(content), fault=fault)
+    start = len(text) - len(text.lstrip())
     try:
-        whole = json.loads(text, strict=False)
+        whole, end = DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
-        whole = None
-    if not isinstance(whole, dict):
         _read_damaged(text, sections)
-    else:
-        sections.found = _sections_of(whole)
+        if not (sections.fault or sections.unread):
+            sections.fault = "damaged between its sections, or at its end"
+        return sections
+    sections.bytes_after = len(text[end:].strip())
+    sections.found = _sections_of(whole)
+    for name, entries in list(sections.found.items()):
+        if isinstance(entries, list) and name not in LISTS:
+            sections.unread[name] += 1
+            del sections.found[name]
     return sections
 
 
@@ -98,7 +106,11 @@ def _sections_of(whole: Any) -> dict[str, Any]:
     profiler = _object(whole.get("profiler"))
     graph = _object(whole.get("graph_exec")) or _object(profiler.get("graph_exec"))
     found = profiler | graph
-    return {name: found[name] for name in NAMES if isinstance(found.get(name), dict | list)}
+    return {
+        name: found[name]
+        for name in NAMES
+        if isinstance(found.get(name), list if name == "comp_seq" else dict | list)
+    }
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -126,7 +138,7 @@ def _read_damaged(text: str, sections: Sections) -> None:
 def _is_section(match: re.Match[str], text: str) -> bool:
     """Whether it is a section: keys of other objects with the same name hold other things."""
     if match[2] == "[":
-        return match[1] in ("var", "comp_seq")
+        return match[1] in LISTS
     return text[match.end()] == "}" or bool(ENTRY.match(text, match.end()))
 
 

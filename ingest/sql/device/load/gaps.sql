@@ -1,6 +1,7 @@
 -- Idle gaps of each device, with what ran before and after, and when the latter was launched.
 -- One row: a gap. `is_late` tells whether the latter was launched after the gap began, and
--- `is_wait` whether it waited for another stream for half of the gap; null where that is unknown.
+-- `is_wait` whether it waited for another stream for at least half of the gap; null where that is
+-- unknown.
 -- Materialised: several relations read it.
 WITH neighbours AS (
     SELECT

@@ -47,23 +47,35 @@ dangling AS (
 numbers AS (
     SELECT
         source_id,
-        value ->> '$.computation' AS number,
-        try_cast(value ->> '$.computation' AS BIGINT) IS NOT NULL AS is_number
+        CASE section
+            WHEN 'opr_footprint'
+                THEN unnest([value ->> '$.computation', value ->> '$.memory'])
+            ELSE value ->> '$.size'
+        END AS number
     FROM staged_megengine
-    WHERE section = 'opr_footprint'
-    UNION ALL
-    SELECT
-        source_id,
-        value ->> '$.memory' AS number,
-        try_cast(value ->> '$.memory' AS BIGINT) IS NOT NULL AS is_number
-    FROM staged_megengine
-    WHERE section = 'opr_footprint'
+    WHERE section IN ('opr_footprint', 'mem_chunk') AND json_type(value) = 'OBJECT'
 ),
 
 unknown AS (
     SELECT source_id, count(*) AS numbers, min(number) AS example
     FROM numbers
-    WHERE number IS NOT NULL AND NOT is_number
+    WHERE number IS NOT NULL AND whole_number(number) IS NULL
+    GROUP BY source_id
+),
+
+malformed AS (
+    SELECT source_id, section, count(*) AS entries
+    FROM staged_megengine
+    WHERE
+        section IN ('opr_footprint', 'operator', 'var', 'mem_chunk')
+        AND json_type(value) <> 'OBJECT'
+    GROUP BY source_id, section
+),
+
+out_of_order AS (
+    SELECT source_id, count(*) AS times
+    FROM staged_megengine_times
+    WHERE NOT (start_s <= coalesce(kern_s, start_s) AND coalesce(kern_s, start_s) <= end_s)
     GROUP BY source_id
 )
 
@@ -87,4 +99,26 @@ SELECT
         CASE WHEN numbers = 1 THEN '1 number' ELSE format('{} numbers', numbers) END,
         example
     ) AS message
-FROM unknown;
+FROM unknown
+UNION ALL
+SELECT
+    source_id,
+    'entries_malformed' AS code,
+    format(
+        '{} of section {} {}: not an object',
+        CASE WHEN entries = 1 THEN '1 entry' ELSE format('{} entries', entries) END,
+        section,
+        CASE WHEN entries = 1 THEN 'is left out' ELSE 'are left out' END
+    ) AS message
+FROM malformed
+UNION ALL
+SELECT
+    source_id,
+    'times_out_of_order' AS code,
+    format(
+        '{} of an operator {} not in the order start, kern, end: kern is not used for {}',
+        CASE WHEN times = 1 THEN '1 time' ELSE format('{} times', times) END,
+        CASE WHEN times = 1 THEN 'is' ELSE 'are' END,
+        CASE WHEN times = 1 THEN 'it' ELSE 'them' END
+    ) AS message
+FROM out_of_order;

@@ -11,7 +11,7 @@ writers AS (
     SELECT
         source_id,
         var_key,
-        arg_min(opr_id, opr_key) AS opr_id,
+        arg_min(opr_id, (execution_ordinal IS NULL, execution_ordinal, opr_id)) AS opr_id,
         min(execution_ordinal) AS written_ordinal
     FROM written
     GROUP BY source_id, var_key

@@ -1,7 +1,7 @@
 -- The comp nodes of source $source_id.
 --
--- A comp node is named like `CompNode("gpu0:1" from "gpux:1")`: stream 1 of device 0. Devices are
--- numbered anew where those of several kinds have the same number.
+-- A comp node is named like `CompNode("gpu0:1" from "gpux:1")`: stream 1 of device 0. Devices of
+-- several kinds are numbered anew.
 --
 -- The clock of a comp node counts from its own first event. Its times are moved by the least that
 -- lets no operator start before the host dispatched it, no kernel before its launch, and none

@@ -55,7 +55,7 @@ launched AS (
 timed AS (
     SELECT
         *,
-        CASE WHEN is_device THEN coalesce(kern_s, start_s) ELSE start_s END AS from_s,
+        if(is_device AND kern_s BETWEEN start_s AND end_s, kern_s, start_s) AS from_s,
         seconds_to_ns(from_s)::HUGEINT + if(is_device, clock_shift_ns, 0) AS from_ns,
         -- the limits of other events
         CASE

@@ -45,7 +45,7 @@ SELECT
     sources.rank,
     chunk.key AS chunk_id,
     nullif(try_cast(chunk.value ->> '$.dev_ptr' AS UBIGINT), 0) AS address,
-    try_cast(chunk.value ->> '$.size' AS BIGINT) AS bytes,
+    whole_number(chunk.value ->> '$.size') AS bytes,
     owner.value ->> '$.comp_node' AS comp_node,
     chunk.value ->> '$.owner_var' AS owner_var,
     owner.value ->> '$.name' AS owner,

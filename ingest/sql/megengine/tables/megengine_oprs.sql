@@ -79,8 +79,8 @@ measured AS (
     SELECT
         operator.*,
         places.* EXCLUDE (source_id, opr_key),
-        try_cast(nullif(operator.footprint ->> '$.computation', '0') AS BIGINT) AS computation_flo,
-        try_cast(operator.footprint ->> '$.memory' AS BIGINT) AS memory_bytes
+        nullif(whole_number(operator.footprint ->> '$.computation'), 0) AS computation_flo,
+        whole_number(operator.footprint ->> '$.memory') AS memory_bytes
     FROM megengine_operators AS operator
     LEFT JOIN places USING (source_id, opr_key)
 )

@@ -150,7 +150,7 @@ def test_no_time_at_all_has_no_percentages(traces: Traces, command: Command) -> 
         )
     )
     said = command("profile-analyze", "trace", "--show-host")
-    assert (said.code, said.err) == (0, "")
+    assert said.code == 0
     first, second = grid(said.out)
     assert first[:2] == ["#0 0.0 N/A", "0.0 N/A"]
     assert first[3:7] == ["8.00 FLO", "inf FLOPS", "4.00 byte", "inf byte/s"]

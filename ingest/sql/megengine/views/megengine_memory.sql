@@ -66,7 +66,6 @@ reached AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS reached_byte
     FROM pieces
-    WHERE address::HUGEINT + bytes < 9223372036854775808  -- else the file is damaged
 ),
 
 unused AS (

@@ -33,7 +33,7 @@ LABELS = {
     "out_shapes": "outputs",
 }
 HELP = (
-    "As `ingest profile-analyze` has them: the time of an operator is from its start to its end, "
+    "Of all comp nodes of the rank, as `ingest profile-analyze` has them: the time of an operator is from its start to its end, "
     "waiting included. FLOPS and bandwidth are per second of device time."
 )
 SCATTER_HELP = (
@@ -89,6 +89,7 @@ def _table(frame: pd.DataFrame, by: str, view: View) -> None:
         key=f"computation-{view.key}-{by}",
         labels=LABELS,
         bars=["device_time_ns", "host_time_ns"],
+        hidden=["out_shapes"],  # names need the room
     )
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; the menu has all of them.")

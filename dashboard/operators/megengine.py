@@ -33,8 +33,9 @@ LABELS = {
     "out_shapes": "outputs",
 }
 HELP = (
-    "Of all comp nodes of the rank, as `ingest profile-analyze` has them: the time of an operator is from its start to its end, "
-    "waiting included. FLOPS and bandwidth are per second of device time."
+    "Of all comp nodes of the rank, as `ingest profile-analyze` has them: the time of an operator "
+    "is from its start to its end, waiting included. FLOPS and bandwidth are per second of device "
+    "time."
 )
 SCATTER_HELP = (
     "A dashed line joins points with as many operations per byte. With few operations per byte, "

@@ -52,7 +52,7 @@ def test_options_that_mean_nothing_without_another_are_refused(run_capture, tmp_
 def test_a_missing_compiler_says_what_to_install(capture_extra, monkeypatch, tmp_path):
     from torch._inductor.cpp_builder import get_cpp_compiler
 
-    from capture.pipelines.record import check_compiler
+    from capture.pipelines.compiling import check_compiler
 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)

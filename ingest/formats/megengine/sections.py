@@ -120,8 +120,8 @@ def _object(value: Any) -> dict[str, Any]:
 def _read_damaged(text: str, sections: Sections) -> None:
     """Reads each section entry by entry, and leaves out what cannot be read."""
     starts = [match for match in SECTION.finditer(text) if _is_section(match, text)]
-    ends = [match.start() for match in starts[1:]] + [len(text)]
-    for match, end in zip(starts, ends, strict=True):
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    for match, end in zip(starts, ends, strict=False):  # without starts there is an end
         name = match[1]
         read = partial(_read_object, name) if match[2] == "{" else _read_list
         values, unread, is_closed = read(text[match.end() : end])

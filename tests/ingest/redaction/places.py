@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import AddOptions
-from tests.builders import compile_logs, snapshots
+from tests.builders import compile_logs, megengine, snapshots
 from tests.builders.events import Event, host, kernel, op
 
 Planted = Callable[[str], Iterable[str]]  # the texts to be planted in a place
@@ -69,6 +69,15 @@ SNAPSHOT = {
     "frame's other keys": lambda text: {"frames": [snapshots.frame(fx_node=text)]},
     "other keys of an action": lambda text: {"novel": {"a": [text]}},
 }
+OPERATOR = {  # of MegEngine
+    "operator's name": lambda text: {"name": text},
+    "operator's type": lambda text: {"type": text, "name": "x"},
+    "operator's parameter": lambda text: {"param": {"desc": [{"mode": text}]}},
+    "operator's parameter's key": lambda text: {"param": {text: 1}},
+    "operator's shape": lambda text: {"shapes": [[text]]},
+    "thread of the host": lambda text: {"host": {text: (0, 1, 2)}},
+    "comp node": lambda text: {"device": {text: (0, 1, 2)}},
+}
 # Of these there is one in a run.
 LABELS = {
     "name": lambda text: AddOptions(name=text),
@@ -108,6 +117,22 @@ def snapshot(texts: Planted) -> dict[str, Any]:
     }
 
 
+def megengine_profile(texts: Planted) -> str:
+    """The content of a profile of MegEngine."""
+    oprs = [
+        megengine.Opr(str(number), **of_place(text))
+        for number, (of_place, text) in enumerate(
+            (of_place, text) for place, of_place in OPERATOR.items() for text in texts(place)
+        )
+    ]
+    names = [*texts("variable's name"), "v"]
+    return megengine.profile(
+        *oprs,
+        var={str(number): megengine.variable(name=name) for number, name in enumerate(names)},
+        layers={"0": [[text, 1] for text in texts("layer")]},
+    )
+
+
 def compile_log(texts: Planted) -> str:
     """The content of a compile log."""
     log = ""
@@ -131,6 +156,7 @@ def write_run(directory: Path, texts: Planted) -> Path:
     (directory / "a.trace.json").write_text(json.dumps(trace(texts)))
     (directory / "a.pickle").write_bytes(pickle.dumps(snapshot(texts)))
     (directory / "a.compile.log").write_text(compile_log(texts))
+    (directory / "a.megengine.json").write_text(megengine_profile(texts))
     said: dict[str, Any] = {}
     for place, described in RUN_JSON.items():
         said |= described(list(texts(place)))

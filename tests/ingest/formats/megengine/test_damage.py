@@ -46,6 +46,13 @@ def test_a_cut_file_keeps_what_precedes_the_cut(text, traces, percent):
     assert len({key for (key,) in kept.fetchall()}) >= len(named) - 1
 
 
+@pytest.mark.parametrize("content", ['{"profiler": {"host', '{"graph_exec": {"var": 1'])
+def test_a_file_that_ends_before_its_first_entry_is_one_error(traces, content):
+    padding = " " * 40 + '"opr_footprint": {'
+    with pytest.raises(ingest.IngestError, match=r"no operator can be read|not a profiler trace"):
+        traces.store.add(traces.write(content + padding))
+
+
 def test_a_cut_brace_is_no_whole_file(text, traces):
     row = source(traces.store, traces.write(text.rstrip().removesuffix("}")))
     assert row["status"] == "truncated"

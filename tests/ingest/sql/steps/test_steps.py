@@ -134,3 +134,26 @@ def test_the_median_step_is_one_file_s_where_several_have_its_number(
         assert connection.sql(windows).fetchall() == [(1,), (None,)]
         kernels = "SELECT name FROM measured_kernels WHERE is_median"
         assert connection.sql(kernels).fetchall() == [("a1",)]
+
+
+def test_a_file_without_steps_may_stand_beside_one_with_steps(
+    traces: Traces, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    with_steps = [step(3, 0, 100), op("aten::mm", 5), step(4, 100, 100), op("aten::mul", 105)]
+    for name, events in (("a", with_steps), ("b", [op("aten::add", 5)])):
+        traces.write(events, name, distributedInfo={"rank": 0}).rename(run / f"{name}.json")
+    traces.store.add(run)
+    with ingest.connect(traces.store.path) as connection:
+        ops = "SELECT name, step FROM ops WHERE name LIKE 'aten%' ORDER BY name"
+        assert connection.sql(ops).fetchall() == [
+            ("aten::add", None),
+            ("aten::mm", 3),
+            ("aten::mul", 4),
+        ]
+        windows = "SELECT source_id, step, steps_from FROM steps ORDER BY source_id, step"
+        assert connection.sql(windows).fetchall() == [
+            (0, 3, "ProfilerStep"),
+            (0, 4, "ProfilerStep"),
+        ]

@@ -90,7 +90,7 @@ def _table(frame: pd.DataFrame, by: str, view: View) -> None:
         key=f"computation-{view.key}-{by}",
         labels=LABELS,
         bars=["device_time_ns", "host_time_ns"],
-        hidden=["out_shapes"],  # names need the room
+        hidden=[column for column in ("out_shapes",) if column in frame],  # names need the room
     )
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; the menu has all of them.")

@@ -25,7 +25,7 @@ from capture.scripts.children import (
     was_unreachable,
 )
 from capture.scripts.endings import save_at_os_exit
-from capture.scripts.program import Program, end_of_interrupt
+from capture.scripts.program import Program, end_of_interrupt, remember_interrupt
 from capture.scripts.recorder import Recorder
 from capture.scripts.summary import has_profile, summary
 from capture.sigterm import Stopped, save_at_sigterm
@@ -71,6 +71,7 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
     recorder.stop()
     ending.code = program.exit_code(failure)
     if isinstance(failure, KeyboardInterrupt):
+        ending.is_interrupt = True
         end_of_interrupt(failure)
     sys.exit(ending.code)
 
@@ -83,6 +84,7 @@ class _Ending:
 
     def __init__(self, asked: argparse.Namespace, wish: Wish, recorder: Recorder) -> None:
         self.code = 0
+        self.is_interrupt = False
         self._is_over = False
         self._asked = asked
         self._wish = wish
@@ -133,6 +135,8 @@ class _Ending:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
+        if self.is_interrupt:
+            remember_interrupt()
 
     def _report(self) -> list[Path]:
         """Says what was recorded, and where, and what was not. Returns the runs with profiles."""

@@ -12,6 +12,7 @@ import sys
 import traceback
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
@@ -141,6 +142,16 @@ def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:
     """Ends as Python does after Ctrl-C: after the exit handlers, by SIGINT."""
     sys.excepthook = lambda *_: None  # it has been printed
     raise error
+
+
+def remember_interrupt() -> None:
+    """Has Python end by SIGINT, for the last exit handler to call.
+
+    Python forgets that the program ended by KeyboardInterrupt where an exit handler executes text,
+    as one of torch does by making named tuples (cpython/Python/pythonrun.c, run_eval_code_obj).
+    """
+    with suppress(KeyboardInterrupt):
+        exec("raise KeyboardInterrupt")
 
 
 def _of_program(trace: TracebackType | None, with_runpy: bool) -> TracebackType | None:

@@ -21,7 +21,10 @@ DTYPES = ("float32", "float16", "bfloat16")
 PIPELINES = {
     "flux": "Profile a FLUX pipeline.",
     "sd3": "Profile a Stable Diffusion 3 pipeline.",
-    "diffusers": "Profile any text-to-image pipeline of diffusers.",
+    "sdxl": "Profile a Stable Diffusion XL pipeline.",
+    "wan": "Profile a Wan pipeline, text to video.",
+    "ltx": "Profile an LTX-Video pipeline, text to video.",
+    "diffusers": "Profile any pipeline of diffusers that needs a prompt at most.",
 }
 COMPARE = "Profile a pipeline twice, eager and compiled, with the same inputs."
 SCRIPT = """Profile any program: capture run [options] -- script.py arguments...

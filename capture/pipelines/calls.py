@@ -101,6 +101,20 @@ def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
     }
 
 
+def default_of(pipeline: DiffusionPipeline, name: str) -> Any:
+    """The default of an argument of the pipeline; None where it has none, or lacks the argument."""
+    known = inspect.signature(pipeline.__call__).parameters.get(name)
+    return None if known is None or known.default is known.empty else known.default
+
+
+def frames_of_a_latent(pipeline: DiffusionPipeline) -> int:
+    """Frames that a latent stands for, after the first frame, which has a latent of its own."""
+    for name in ("vae_scale_factor_temporal", "vae_temporal_compression_ratio"):
+        if frames := getattr(pipeline, name, None):
+            return int(frames)
+    return 1
+
+
 def denoisers(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
     """The parts that run in denoising steps, by name: two where each has half of the steps."""
     names = [name for name in DENOISERS if getattr(pipeline, name, None) is not None]

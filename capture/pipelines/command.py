@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from capture.errors import CaptureError
 from capture.output import run_directory
 from capture.output.ranks import rank
-from capture.pipelines.calls import Inputs
+from capture.pipelines.calls import Inputs, default_of, frames_of_a_latent
 from capture.pipelines.compiling import DENOISER, Compile
 from capture.pipelines.load import load
 from capture.pipelines.record import record
@@ -102,14 +102,14 @@ def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline, steps: int) 
     return Inputs(
         prompt=prompts,
         batch=asked.batch or (1 if isinstance(prompts, str) else len(prompts)),
-        height=asked.height or _size(asked, pipeline),
-        width=asked.width or _size(asked, pipeline),
+        height=asked.height or _size(asked, pipeline, "height"),
+        width=asked.width or _size(asked, pipeline, "width"),
         steps=steps,
         max_sequence_length=asked.tokens or (TINY_TOKENS if asked.tiny else None),
         seed=asked.seed,
         guidance=asked.guidance,
         negative_prompt=asked.negative_prompt,
-        frames=asked.frames,
+        frames=asked.frames or _frames(asked, pipeline),
     )
 
 
@@ -147,10 +147,20 @@ def _said(asked: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _size(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> int:
-    """Height and width where none is asked for: what the pipeline itself would take."""
+def _size(asked: argparse.Namespace, pipeline: DiffusionPipeline, name: str) -> int:
+    """`height` or `width` where none is asked for: what the pipeline itself would take."""
     if asked.tiny:
         return TINY_SIZE
+    if isinstance(size := default_of(pipeline, name), int):
+        return size
     latents = getattr(pipeline, "default_sample_size", None)
     scale = getattr(pipeline, "vae_scale_factor", None)
     return latents * scale if isinstance(latents, int) and scale else DEFAULT_SIZE
+
+
+def _frames(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> int | None:
+    """Frames where none are asked for: the pipeline's own number, of a tiny one two latents."""
+    own = default_of(pipeline, "num_frames")
+    if own is None:
+        return None
+    return 1 + frames_of_a_latent(pipeline) if asked.tiny else int(own)

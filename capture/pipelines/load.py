@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 KINDS = {
     "flux": ("capture.pipelines.flux", "tiny_flux", "FluxPipeline"),
     "sd3": ("capture.pipelines.sd3", "tiny_sd3", "StableDiffusion3Pipeline"),
+    "sdxl": ("capture.pipelines.sdxl", "tiny_sdxl", "StableDiffusionXLPipeline"),
+    "wan": ("capture.pipelines.wan", "tiny_wan", "WanPipeline"),
+    "ltx": ("capture.pipelines.ltx", "tiny_ltx", "LTXPipeline"),
     "diffusers": ("capture.pipelines.sd", "tiny_sd", "DiffusionPipeline"),
 }
 LONGEST_REASON = 200

@@ -12,6 +12,8 @@ from capture.errors import CaptureError, capture_extra, warn
 from capture.output.ranks import rank
 from capture.pipelines.calls import (
     Inputs,
+    denoisers,
+    frames_of_a_latent,
     generate,
     image_asked_for,
     known_inputs,
@@ -132,7 +134,21 @@ def times_without_profiler(
 
 def check_sizes(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     """Raise CaptureError for sizes that the pipeline would round: run.json would be wrong."""
-    processor = getattr(pipeline, "image_processor", None)
-    unit = processor.config.vae_scale_factor if processor else 1
+    unit = _size_unit(pipeline)
     if inputs.height % unit or inputs.width % unit:
         raise CaptureError(f"height and width must be multiples of {unit} for this pipeline")
+    each = frames_of_a_latent(pipeline)
+    if inputs.frames is not None and (inputs.frames - 1) % each:
+        raise CaptureError(f"frames must be one more than a multiple of {each} for this pipeline")
+
+
+def _size_unit(pipeline: DiffusionPipeline) -> int:
+    """Pixels that height and width must be multiples of."""
+    if processor := getattr(pipeline, "image_processor", None):
+        return int(processor.config.vae_scale_factor)
+    if not (processor := getattr(pipeline, "video_processor", None)):
+        return 1
+    denoiser = next(iter(denoisers(pipeline).values()), None)
+    patch = getattr(getattr(denoiser, "config", None), "patch_size", 1)  # latents of a token
+    latents = patch[-1] if isinstance(patch, tuple | list) else patch
+    return int(processor.config.vae_scale_factor) * int(latents or 1)

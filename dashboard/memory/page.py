@@ -102,7 +102,7 @@ def _nothing(picked: Sequence[str]) -> None:
     st.info(f"{those} no memory data.", icon=":material/memory_alt:")
     st.markdown(
         "Record the history of the CUDA allocator beside the trace: the activity `MEM`, which "
-        "`capture flux`, `capture sd3` and `capture diffusers` take too."
+        "`capture flux` and its like take too."
     )
     st.code(CAPTURE, language="bash", wrap_lines=True)
     st.markdown(

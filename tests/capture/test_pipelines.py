@@ -11,6 +11,7 @@ from capture import Profiler
 from capture.errors import CaptureError
 from capture.output.run_json import KEYS
 from capture.pipelines.calls import Inputs
+from capture.pipelines.load import load
 from capture.pipelines.record import record
 from tests.capture.captured import Captured
 
@@ -117,6 +118,8 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
     ("kind", "pipeline", "denoiser"),
     [
         ("sd3", "StableDiffusion3Pipeline", "SD3Transformer2DModel"),
+        ("sdxl", "StableDiffusionXLPipeline", "UNet2DConditionModel"),
+        ("ltx", "LTXPipeline", "LTXVideoTransformer3DModel"),
         ("diffusers", "StableDiffusionPipeline", "UNet2DConditionModel"),
     ],
 )
@@ -133,6 +136,22 @@ def test_other_pipelines_have_their_steps_too(
     for step in captured.named(r"ProfilerStep#\d+"):
         forwards = captured.named(rf"nn\.Module: {denoiser}_\d+")
         assert sum(inside(forward, step) for forward in forwards) == 1
+
+
+def test_a_video_has_its_frames(run_loaded_capture, tmp_path):
+    """Wan runs its denoiser twice in a step, and returns its frames as arrays."""
+    out = ["--out", str(tmp_path / "run"), "--profile-with-stack", "--save"]
+    finished = run_loaded_capture("wan", "--tiny", "--steps", "2", "--height", "32", *out)
+
+    assert finished.returncode == 0, finished.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert [captured.run[key] for key in ("pipeline", "frames")] == ["WanPipeline", 5]
+    assert len(captured.named(r"nn\.Module: WanTransformer3DModel_\d+")) == 4
+    images = sorted((tmp_path / "run").glob("*.png"))
+    assert [path.name for path in images] == [f"video-0-frame-{n:03}.png" for n in range(5)]
+    from PIL import Image
+
+    assert Image.open(images[0]).size == (64, 32)
 
 
 def test_a_schedule_is_one_over_the_denoising_steps(run_loaded_capture, tmp_path):
@@ -192,55 +211,19 @@ def test_a_notebook_can_record_less(capture_extra, tmp_path):
     assert "arguments" not in run
 
 
-def test_a_size_that_the_pipeline_would_round_is_refused(capture_extra, tmp_path):
-    from capture.pipelines.flux import tiny_flux
-
+@pytest.mark.parametrize(
+    ("kind", "size", "words"),
+    [
+        ("flux", {"width": 65}, "multiples of 4"),
+        ("wan", {"width": 72}, "multiples of 16"),
+        ("wan", {"frames": 4}, "frames must be one more than a multiple of 4"),
+        ("ltx", {"height": 48}, "multiples of 32"),
+        ("ltx", {"frames": 5}, "frames must be one more than a multiple of 8"),
+    ],
+)
+def test_a_size_that_the_pipeline_would_round_is_refused(
+    kind, size, words, capture_extra, tmp_path
+):
     profiler = Profiler(output_dir=tmp_path / "run")
-    with pytest.raises(CaptureError, match="multiples of 4"):
-        record(tiny_flux(), profiler, model="mine", inputs=Inputs(width=65))
-
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_call_is_timed_as_it_is_and_again(captured):
-    run = captured.run
-    assert len(run["wall_times_ns"]) == 3
-    assert run["wall_time_ns"] == sorted(run["wall_times_ns"])[1]
-    assert len(run["step_times_ns"]) == 3
-
-
-def test_an_unconditional_pipeline_has_no_prompt_and_no_size(run_loaded_capture, tmp_path):
-    from diffusers import DDPMPipeline, DDPMScheduler, UNet2DModel
-
-    unet = UNet2DModel(
-        sample_size=16,
-        block_out_channels=(8,),
-        norm_num_groups=4,
-        down_block_types=("DownBlock2D",),
-        up_block_types=("UpBlock2D",),
-    )
-    DDPMPipeline(unet, DDPMScheduler()).save_pretrained(tmp_path / "model")
-    out = ["--batch", "2", "--steps", "2", "--out", str(tmp_path / "run")]
-    finished = run_loaded_capture("diffusers", "--model", str(tmp_path / "model"), *out)
-
-    assert finished.returncode == 0, finished.stderr
-    captured = Captured.read(tmp_path / "run")
-    assert captured.run.keys() & {"prompt", "height", "width", "max_sequence_length"} == set()
-    assert "1024" not in json.dumps(captured.run["arguments"])
-    dims = [event["args"]["Input Dims"][0] for event in captured.named("aten::conv2d")]
-    assert {dim[0] for dim in dims} == {2}
-
-
-def test_a_pipeline_that_needs_an_image_says_so(run_loaded_capture, tmp_path):
-    from diffusers import StableDiffusionImg2ImgPipeline
-
-    from capture.pipelines.sd import tiny_sd
-
-    StableDiffusionImg2ImgPipeline(**tiny_sd().components).save_pretrained(tmp_path / "model")
-    out = ["--height", "64", "--width", "64", "--out", str(tmp_path / "run")]
-    finished = run_loaded_capture("diffusers", "--model", str(tmp_path / "model"), *out)
-
-    assert finished.returncode == 1
-    [line] = [line for line in finished.stderr.splitlines() if line.startswith("capture: ")]
-    assert "StableDiffusionImg2ImgPipeline takes an image" in line
-    assert "capture run" in line
+    with pytest.raises(CaptureError, match=words):
+        record(load(kind, None), profiler, model="mine", inputs=Inputs(**size))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from capture.pipelines.calls import Inputs
 from capture.pipelines.compiling import PARTS
+from capture.pipelines.tuning import CACHES, MODEL, OFFLOADS, QUANTIZATIONS
 from capture.recording.arguments import SCHEDULE, add_profiler_arguments
 
 COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -105,7 +106,7 @@ def _add_pipeline(command: ArgumentParser) -> None:
     command.add_argument("--height", type=count, help="Of the image, pixels (tiny: 64).")
     command.add_argument("--width", type=count, help="Of the image, pixels (tiny: 64).")
     command.add_argument("--dtype", choices=DTYPES, help="Of the weights.")
-    command.add_argument("--offload", action="store_true", help="Parts wait in the host's memory.")
+    _add_tuning(command)
     texts = command.add_mutually_exclusive_group()
     texts.add_argument("--prompt", default=Inputs.prompt, metavar="TEXT")
     texts.add_argument("--prompts", type=Path, metavar="FILE", help="A prompt in each line.")
@@ -114,10 +115,34 @@ def _add_pipeline(command: ArgumentParser) -> None:
     command.add_argument("--tokens", type=count, metavar="N", help="Tokens of a prompt (T5).")
     command.add_argument("--frames", type=count, metavar="N", help="Frames of a video.")
     command.add_argument(
+        "--image", metavar="PATH|random", help="Begin with this image, scaled to the call's size."
+    )
+    command.add_argument(
+        "--strength", type=_share, metavar="X", help="How much of the image is replaced, to 1."
+    )
+    command.add_argument(
         "--save", action="store_true", help="Save the images in the run directory."
     )
     command.add_argument("--seed", type=_at_least(0), default=0, help="Of weights and latents.")
     _add_profiler(command)
+
+
+def _add_tuning(command: ArgumentParser) -> None:
+    """What makes the pipeline faster or smaller, besides compiling."""
+    command.add_argument(
+        "--offload",
+        nargs="?",
+        const=MODEL,
+        choices=OFFLOADS,
+        help="Parts wait in the host's memory: whole models, layers, or layers copied ahead.",
+    )
+    command.add_argument(
+        "--quantize", choices=QUANTIZATIONS, help="Quantize the denoiser's weights (torchao)."
+    )
+    command.add_argument(
+        "--attention", metavar="NAME", help="The denoiser's attention backend, as diffusers has it."
+    )
+    command.add_argument("--cache", choices=CACHES, help="Reuse results between denoising steps.")
 
 
 def _add_profiler(command: ArgumentParser) -> None:
@@ -138,3 +163,12 @@ def _at_least(least: int) -> Callable[[str], int]:
 
     number.__name__ = "number"
     return number
+
+
+def _share(text: str) -> float:
+    if not 0 < float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and up to 1")
+    return float(text)
+
+
+_share.__name__ = "number"

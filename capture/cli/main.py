@@ -1,8 +1,10 @@
 """The command line `capture`: options in, the path of a run directory out."""
 
+import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from capture.cli.options import parser
 from capture.errors import CaptureError, say, warn_on_stderr
@@ -40,8 +42,19 @@ def run(given: list[str]) -> None:
         if asked.command == "compare":
             compare(asked, given[1:])
         else:
-            with compilation.kept_log(fresh_cache=True) if asked.compile else nullcontext():
+            with _compile_log(asked.compile_cache) if asked.compile else nullcontext():
                 profile_pipeline(asked)
     except KeyboardInterrupt:
         say("stopped")
         sys.exit(130)
+
+
+def _compile_log(cache: Path | None) -> AbstractContextManager[Path]:
+    """Keeps the compile log, with the compiler's cache in a directory, else a fresh one."""
+    if cache:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CaptureError(f"{cache}: cannot be a directory: {error.strerror}") from error
+        os.environ[compilation.CACHE_DIRECTORY] = str(cache.resolve())
+    return compilation.kept_log(fresh_cache=True)

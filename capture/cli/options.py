@@ -96,6 +96,12 @@ def _add_pipeline(command: ArgumentParser) -> None:
     command.add_argument(
         "--compile-parts", nargs="+", choices=PARTS, help="What to compile (denoiser)."
     )
+    command.add_argument(
+        "--compile-cache",
+        type=Path,
+        metavar="DIR",
+        help="The compiler's cache: a later run with the same DIR starts warm (a fresh one).",
+    )
     command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)  # for compare
     count = _at_least(1)
     command.add_argument("--warmup", type=_at_least(0), default=1, help="Calls before measuring.")

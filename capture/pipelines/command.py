@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 STEPS, STEPS_PROFILED = 28, 3
 TINY_SIZE, TINY_TOKENS = 64, 64
 DEFAULT_SIZE = 1024
-NEED_COMPILE = ("compile_mode", "fullgraph", "dynamic", "regional", "compile_parts")
+NEED_COMPILE = (
+    "compile_mode",
+    "fullgraph",
+    "dynamic",
+    "regional",
+    "compile_parts",
+    "compile_cache",
+)
 WARM = ("batch", "height", "width", "tokens", "steps")  # of warm-up calls, where others are wanted
 
 
@@ -147,7 +154,9 @@ def summary(run: dict[str, Any]) -> list[str]:
     if did := run.get("compilation"):
         compiled = counted(len(did["compilations"]), "compilation")
         again = counted(did["recompiles"], "recompilation")
-        lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}")
+        cached = did.get("graphs_from_cache")
+        from_cache = f", {counted(cached, 'graph')} from the cache" if cached else ""
+        lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}{from_cache}")
         lines += [
             f"compiled inside the measured run: {compilation['reason'] or 'the first time'}"
             for compilation in did["compilations"]

@@ -77,7 +77,14 @@ def test_an_inference_with_all_options(run_loaded_capture, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "flag", ["--regional", "--dynamic", "--compile-parts=vae", "--compile-mode=default"]
+    "flag",
+    [
+        "--regional",
+        "--dynamic",
+        "--compile-parts=vae",
+        "--compile-mode=default",
+        "--compile-cache=c",
+    ],
 )
 def test_options_of_compilation_need_it(flag, run_loaded_capture):
     finished = run_loaded_capture("flux", "--tiny", flag, "--no-profile")

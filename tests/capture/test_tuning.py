@@ -71,11 +71,11 @@ def test_run_json_says_what_was_changed(run_loaded_capture, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "tuning", "words"),
     [
-        ("flux", Tuning(attention="nonesuch"), "attention backend nonesuch: .*must be one of"),
-        ("flux", Tuning(attention="flash"), "attention backend flash: .*flash-attn"),
-        ("flux", Tuning(attention="_native_cudnn"), "attention backend _native_cudnn: No viable"),
-        ("sd3", Tuning(attention="native"), "SD3Transformer2DModel: .*one backend alone"),
-        ("sdxl", Tuning(cache="first-block"), "UNet2DConditionModel .* has no enable_cache"),
+        ("flux", Tuning(attention="nonesuch"), r"attention backend nonesuch: .*must be one of"),
+        ("flux", Tuning(attention="flash"), r"attention backend flash: .*flash-attn"),
+        ("flux", Tuning(attention="_native_cudnn"), r"attention backend _native_cudnn: No viable"),
+        ("sd3", Tuning(attention="native"), r"SD3Transformer2DModel: .*one backend alone"),
+        ("sdxl", Tuning(cache="first-block"), r"UNet2DConditionModel .* has no enable_cache"),
         ("wan", Tuning(cache="taylorseer"), "taylorseer finds no layer to cache"),
     ],
 )
@@ -126,7 +126,7 @@ def test_what_torchao_refuses_is_one_error(monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "torchao", SimpleNamespace(quantization=torchao))
     monkeypatch.setitem(sys.modules, "torchao.quantization", torchao)
-    with pytest.raises(CaptureError, match="cannot be quantized to float8dq: needs a GPU$"):
+    with pytest.raises(CaptureError, match=r"cannot be quantized to float8dq: needs a GPU$"):
         load("flux", None, tuning=Tuning(quantization="float8dq"))
 
 

@@ -1,16 +1,19 @@
 """The command line `capture`: options in, the path of a run directory out."""
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from capture.cli.options import parser
 from capture.errors import CaptureError, say, warn_on_stderr
-from capture.pipelines.command import profile_pipeline
+from capture.pipelines.command import compile_of, profile_pipeline
 from capture.pipelines.compare import compare
 from capture.recording import compilation
 from capture.scripts.children import record_nothing
 from capture.scripts.command import profile_script
+from capture.sweep.command import sweep
+from capture.sweep.function import profile_function
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -30,7 +33,9 @@ def run(given: list[str]) -> None:
     if given and given[0].endswith(".py"):  # capture script.py
         given = ["run", "--", *given]
     end = given.index("--") if "--" in given else len(given)
-    asked = parser().parse_args(given[:end])
+    asked, others = parser().parse_known_args(given[:end])
+    if others and asked.command != "sweep":
+        parser().error(f"unrecognized arguments: {' '.join(others)}")
     if asked.command == "run":
         module = ["-m", *asked.module] if asked.module is not None else []
         named = [*module, *asked.program]  # a -- behind a program is the program's
@@ -39,9 +44,20 @@ def run(given: list[str]) -> None:
     try:
         if asked.command == "compare":
             compare(asked, given[1:])
+        elif asked.command == "sweep":
+            sweep(asked, others, parser().parse_args)
+        elif asked.command == "function":
+            with _compile_log(asked):
+                profile_function(asked, compile_of(asked))
         else:
-            with compilation.kept_log(fresh_cache=True) if asked.compile else nullcontext():
+            with _compile_log(asked):
                 profile_pipeline(asked)
     except KeyboardInterrupt:
         say("stopped")
         sys.exit(130)
+
+
+def _compile_log(asked: Namespace) -> AbstractContextManager[object]:
+    """Keeps the compile log of a profile; a process of a sweep has the cache that it is given."""
+    wanted = asked.compile and not asked.measure
+    return compilation.kept_log(fresh_cache=True) if wanted else nullcontext()

@@ -50,8 +50,11 @@ class Inputs:
         return [given[place % len(given)] for place in range(self.batch)]
 
 
-def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> Any:
-    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns."""
+def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
+    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns.
+
+    `others` are arguments of the pipeline.
+    """
     import torch
 
     known = inspect.signature(pipeline.__call__).parameters
@@ -67,6 +70,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> Any:
         "num_inference_steps": inputs.steps,
         "max_sequence_length": inputs.max_sequence_length,
         "generator": torch.Generator().manual_seed(inputs.seed),
+        **others,
     }
     if "prompt" not in known:
         wanted["batch_size"] = inputs.batch

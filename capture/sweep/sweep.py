@@ -82,7 +82,8 @@ class Sweep:
         )
         if failure:
             write_json(file, {"error": failure})
-        calls_ns = self._processes(variant)[-1].get("call_times_ns")
+        else:
+            calls_ns = json.loads(file.read_text("utf-8"))["call_times_ns"]
         said = failure or f"{duration(median(calls_ns))} a call"
         say(f"{variant.name}: {number} of {self._plan.repeat}: {said}")
 

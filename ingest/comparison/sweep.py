@@ -13,7 +13,7 @@ from ingest.comparison.rank_test import rank_test
 from ingest.errors import MissingError
 from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results, table
-from ingest.units import UNKNOWN, count, duration, printable, size
+from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
 
 LONGEST_REASON = 200
 COLUMNS = (
@@ -82,8 +82,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         row["variant"],
         duration(row["image_ns"]),
         duration(row["spread_ns"]),
-        f"{row['speedup']:.2f}×" if row["speedup"] else UNKNOWN,
-        "" if row["is_base"] else UNKNOWN if row["p"] is None else f"{row['p']:.2g}",
+        times(row["speedup"]),
+        "" if row["is_base"] else difference(row["p"]),
         duration(row["compile_cold_ns"]) if is_compiled else "",
         duration(row["compile_warm_ns"]) if is_compiled else "",
         ("never" if pays is None else count(pays)) if is_compiled else "",
@@ -95,12 +95,10 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _distance(row: Row) -> tuple[str, str, str]:
-    if row["max_distance"] is None:
-        return UNKNOWN, UNKNOWN, UNKNOWN
     psnr = "equal" if row["max_distance"] == 0 else UNKNOWN
     if row["psnr_db"] is not None:
         psnr = f"{row['psnr_db']:.1f} dB"
-    return f"{row['max_distance']:.3g}", f"{row['mean_distance']:.3g}", psnr
+    return difference(row["max_distance"]), difference(row["mean_distance"]), psnr
 
 
 def _notes(row: Row) -> Iterator[str]:

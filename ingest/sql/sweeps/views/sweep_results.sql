@@ -49,7 +49,10 @@ bases AS (
         variants.sweep,
         variants.variant,
         arg_max(
-            {'run_id': variants.run_id, 'process_image_ns': variants.process_image_ns},
+            struct_pack(
+                run_id := variants.run_id,
+                process_image_ns := variants.process_image_ns
+            ),
             (runs.ingested_at, runs.run_id)
         ) AS run
     FROM variants

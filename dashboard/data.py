@@ -138,6 +138,18 @@ def _runs_of(store: str, state: str, selector: str) -> list[str]:
         return ingest.read(cursor, lambda: ingest.runs_of(cursor, _store(store), selector))
 
 
+def sweep(tag: str) -> pd.DataFrame:
+    """`ingest.sweep_rows` of a sweep, from the cache while the store is as it was."""
+    state = str(st.session_state["store_state"])
+    return _asked(lambda: _sweep(str(path()), state, tag))
+
+
+@st.cache_data(show_spinner=False, max_entries=40)
+def _sweep(store: str, state: str, tag: str) -> pd.DataFrame:
+    with _connection(store).cursor() as cursor:
+        return pd.DataFrame(ingest.read(cursor, lambda: ingest.sweep_rows(cursor, tag)))
+
+
 def compared(
     base: Sequence[str], other: Sequence[str], rank: int | None, names: tuple[str, str]
 ) -> ingest.Comparison:

@@ -19,6 +19,7 @@ from dashboard import (
     runs,
     sql,
     streams,
+    sweeps,
     timeline,
     trends,
 )
@@ -106,6 +107,12 @@ PAGES = {
         "Compare",
         "compare_arrows",
         "What changed from one run to the other, and why?",
+    ),
+    "sweeps": Entry(
+        sweeps.page,
+        "Sweeps",
+        "tune",
+        "Which variant is the fastest, and does it still make the same?",
     ),
     "trends": Entry(
         trends.page,

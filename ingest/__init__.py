@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ingest import names, units
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.groups import runs_of
+    from ingest.comparison.sweep import sweep_rows
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
     from ingest.perfetto.server import ShownTrace, trace_routes
@@ -45,6 +46,7 @@ __all__ = [
     "read",
     "runs_of",
     "start_here",
+    "sweep_rows",
     "tables",
     "trace_of",
     "trace_routes",
@@ -73,6 +75,7 @@ _MODULES = {
     "read": "store.connection",
     "runs_of": "comparison.groups",
     "start_here": "sql",
+    "sweep_rows": "comparison.sweep",
     "tables": "sql",
     "trace_of": "perfetto.traces",
     "trace_routes": "perfetto.server",

@@ -85,6 +85,11 @@ def percent(value: float | None, decimals: int = 1) -> str:
     return f"{round(value, decimals) + 0.0:,.{decimals}f}%"  # + 0.0: no -0.0%
 
 
+def times(value: float | None) -> str:
+    """A factor: 1.84×."""
+    return f"{value:.2f}×" if _is_known(value) else UNKNOWN
+
+
 def count(value: float | None) -> str:
     """A whole number: 132,104."""
     return f"{value:,.0f}" if _is_known(value) else UNKNOWN
@@ -138,6 +143,11 @@ def percent_change(value: float | None) -> str:
     if _is_known(value) and value >= TENFOLD:
         return f"×{three_digits(1 + value / 100)}"
     return change(value, percent)
+
+
+def difference(value: float | None) -> str:
+    """A difference of values without a unit: 0.00317, 1.2e-07."""
+    return f"{value:.3g}" if _is_known(value) else UNKNOWN
 
 
 def three_digits(value: float) -> str:

@@ -2,17 +2,19 @@
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 
 from capture.cli.options import parser
 from capture.errors import CaptureError, say, warn_on_stderr
-from capture.pipelines.command import profile_pipeline
+from capture.pipelines.command import compile_of, profile_pipeline
 from capture.pipelines.compare import compare
 from capture.recording import compilation
 from capture.scripts.children import record_nothing
 from capture.scripts.command import profile_script
+from capture.sweep.command import sweep
+from capture.sweep.function import profile_function
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,7 +34,9 @@ def run(given: list[str]) -> None:
     if given and given[0].endswith(".py"):  # capture script.py
         given = ["run", "--", *given]
     end = given.index("--") if "--" in given else len(given)
-    asked = parser().parse_args(given[:end])
+    asked, others = parser().parse_known_args(given[:end])
+    if others and asked.command != "sweep":
+        parser().error(f"unrecognized arguments: {' '.join(others)}")
     if asked.command == "run":
         module = ["-m", *asked.module] if asked.module is not None else []
         named = [*module, *asked.program]  # a -- behind a program is the program's
@@ -41,20 +45,32 @@ def run(given: list[str]) -> None:
     try:
         if asked.command == "compare":
             compare(asked, given[1:])
+        elif asked.command == "sweep":
+            sweep(asked, others, parser().parse_args)
+        elif asked.command == "function":
+            with _compile_log(asked):
+                profile_function(asked, compile_of(asked))
         else:
-            with _compile_log(asked.compile_cache) if asked.compile else nullcontext():
+            with _compile_log(asked):
                 profile_pipeline(asked)
     except KeyboardInterrupt:
         say("stopped")
         sys.exit(130)
 
 
-def _compile_log(cache: Path | None) -> AbstractContextManager[Path]:
-    """Keeps the compile log, with the compiler's cache in a directory, else a fresh one."""
-    if cache:
+def _compile_log(asked: Namespace) -> AbstractContextManager[object]:
+    """Keeps the compile log of a profile, with the cache that is asked for, else a fresh one.
+
+    A process of a sweep has the cache that it is given.
+    """
+    if not asked.compile or asked.measure:
+        return nullcontext()
+    if asked.compile_cache:
         try:
-            cache.mkdir(parents=True, exist_ok=True)
+            asked.compile_cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CaptureError(f"{cache}: cannot be a directory: {error.strerror}") from error
-        os.environ[compilation.CACHE_DIRECTORY] = str(cache.resolve())
+            raise CaptureError(
+                f"{asked.compile_cache}: cannot be a directory: {error.strerror}"
+            ) from error
+        os.environ[compilation.CACHE_DIRECTORY] = str(asked.compile_cache.resolve())
     return compilation.kept_log(fresh_cache=True)

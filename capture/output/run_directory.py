@@ -24,7 +24,7 @@ def provisional(directory: Path) -> Iterator[None]:
 
     Raises CaptureError if it cannot be made.
     """
-    _made(directory)
+    make(directory)
     process = os.getpid()
     try:
         yield
@@ -36,7 +36,7 @@ def provisional(directory: Path) -> Iterator[None]:
 
 def check_empty(directory: Path) -> None:
     """Raises CaptureError where there is something in `directory`, or it is none."""
-    if directory.exists() and _made(directory):
+    if directory.exists() and make(directory):
         raise CaptureError(f"{directory} is not empty: a run needs a directory of its own")
 
 
@@ -48,16 +48,19 @@ def choose(directory: str | Path | None, name: str, process: str) -> Path:
     before, it is the first of `<directory>-2`, `<directory>-3`, ... where it did not: so all ranks
     come to the same one without asking each other. Raises CaptureError where it cannot be made.
     """
-    if directory is None:
-        parent = next(filter(None, map(os.environ.get, VARIABLES)), DEFAULT_DIRECTORY)
-        directory = Path(parent, name)
-    first = Path(directory).expanduser().absolute()
+    first = (default_parent() / name if directory is None else Path(directory)).expanduser()
+    first = first.absolute()
     numbered = (first.with_name(f"{first.name}-{number}") for number in count(2))
     chosen = first
     while process_path(chosen, process).exists():
         chosen = next(numbered)
-    _made(chosen)
+    make(chosen)
     return chosen
+
+
+def default_parent() -> Path:
+    """Where directories of runs go that are not named otherwise."""
+    return Path(next(filter(None, map(os.environ.get, VARIABLES)), DEFAULT_DIRECTORY))
 
 
 def file_name(name: str | None) -> str:
@@ -147,8 +150,8 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _made(directory: Path) -> bool:
-    """Makes the directory; whether there is something in it."""
+def make(directory: Path) -> bool:
+    """Makes the directory; whether there is something in it. Raises CaptureError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         return any(directory.iterdir())

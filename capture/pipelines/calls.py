@@ -60,8 +60,11 @@ def arguments_of(pipeline: DiffusionPipeline) -> Mapping[str, inspect.Parameter]
     return inspect.signature(pipeline.__call__).parameters
 
 
-def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> Any:
-    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns."""
+def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
+    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns.
+
+    `others` are arguments of the pipeline.
+    """
     import torch
 
     known = arguments_of(pipeline)
@@ -79,6 +82,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs) -> Any:
         "image": _images(inputs),
         "strength": inputs.strength,
         "generator": torch.Generator().manual_seed(inputs.seed),
+        **others,
     }
     if "prompt" not in known:
         wanted["batch_size"] = inputs.batch

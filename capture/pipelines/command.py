@@ -18,6 +18,7 @@ from capture.output.ranks import rank
 from capture.pipelines.calls import Inputs, default_of, frames_of_a_latent
 from capture.pipelines.compiling import DENOISER, Compile
 from capture.pipelines.load import load
+from capture.pipelines.measured import measure_pipeline
 from capture.pipelines.record import record
 from capture.pipelines.tuning import Tuning
 from capture.recording.arguments import create_profiler_from_args
@@ -43,17 +44,7 @@ WARM = ("batch", "height", "width", "tokens", "steps")  # of warm-up calls, wher
 
 def profile_pipeline(asked: argparse.Namespace) -> None:
     """Profiles one call; prints the run directory, or without a profile the times."""
-    compiled = None
-    if asked.compile and not asked.eager:
-        compiled = Compile(
-            asked.compile_mode,
-            asked.fullgraph,
-            asked.dynamic,
-            asked.regional,
-            tuple(asked.compile_parts or (DENOISER,)),
-        )
-    elif not asked.eager and (without := [name for name in NEED_COMPILE if vars(asked)[name]]):
-        raise CaptureError(f"--{without[0].replace('_', '-')} needs --compile")
+    compiled = compile_of(asked)
     if asked.strength is not None and asked.image is None:
         raise CaptureError("--strength needs --image")
     asked.profile_dir = asked.out or asked.profile_dir
@@ -90,13 +81,25 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
         warm = {name: value for name in WARM if (value := getattr(asked, f"warmup_{name}"))}
         if "tokens" in warm:
             warm["max_sequence_length"] = warm.pop("tokens")
+        warm_inputs = replace(inputs, **warm)
+        if asked.measure:
+            measure_pipeline(
+                pipeline,
+                asked.measure,
+                inputs=inputs,
+                warm_inputs=warm_inputs,
+                warmup=asked.warmup,
+                calls=asked.measured_calls,
+                compiled=compiled,
+            )
+            return
         run = record(
             pipeline,
             profiler,
             model=model,
             inputs=inputs,
             warmup=asked.warmup,
-            warm_inputs=replace(inputs, **warm),
+            warm_inputs=warm_inputs,
             compiled=compiled,
             tuning=tuning,
             save=asked.save,
@@ -105,6 +108,21 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
     times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
     for line in summary(run):
         print(line, file=times)
+
+
+def compile_of(asked: argparse.Namespace) -> Compile | None:
+    """What to compile; None for nothing. Raises CaptureError for options that need --compile."""
+    if asked.compile and not asked.eager:
+        return Compile(
+            asked.compile_mode,
+            asked.fullgraph,
+            asked.dynamic,
+            asked.regional,
+            tuple(asked.compile_parts or (DENOISER,)),
+        )
+    if not asked.eager and (without := [name for name in NEED_COMPILE if vars(asked)[name]]):
+        raise CaptureError(f"--{without[0].replace('_', '-')} needs --compile")
+    return None
 
 
 def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> Inputs:

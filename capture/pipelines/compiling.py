@@ -43,10 +43,11 @@ class Compile:
 
 
 def compile_parts(
-    pipeline: DiffusionPipeline, compiled: Compile, device_type: str
+    pipeline: DiffusionPipeline, compiled: Compile, device_type: str, names_kernels: bool = True
 ) -> dict[str, Any]:
     """Has the parts compiled, whatever the pipeline calls them; returns what run.json says of it.
 
+    With `names_kernels`, kernels on the CPU appear in traces, which takes them some time.
     Raises CaptureError for a pipeline without such a part, and where no compiler is installed.
     """
     found = {DENOISER: denoisers(pipeline), VAE: _decoders(pipeline)}
@@ -55,7 +56,7 @@ def compile_parts(
         if not found[part]:
             raise CaptureError(f"{type(pipeline).__name__}: no {part} to compile")
     check_compiler(device_type)
-    if device_type == "cpu":
+    if device_type == "cpu" and names_kernels:
         compilation.name_cpu_kernels()
     blocks: set[str] = set()
     names = []

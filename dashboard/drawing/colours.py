@@ -75,7 +75,7 @@ BOXES = {  # by category
 }
 NO_BOXES = ("#DADCE0", "#7A808A")
 BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"
-MORE, LESS = (226, 92, 92), (96, 150, 236)  # red and blue, of boxes that took more or less
+MORE, LESS = "#E25C5C", "#6096EC"  # red and blue, of boxes that took more or less
 ALARM = "#E0482E"
 STATES = {
     "allocated": "#2A5CD6",
@@ -139,10 +139,18 @@ def no_box() -> str:
 def of_change(change: float, width: float) -> str:
     """The colour of a box of two runs: the redder, the more it took, the bluer, the less."""
     strength = math.sqrt(min(1.0, abs(change) / width)) if width else 0.0
-    full = MORE if change > 0 else LESS
-    grey = tuple(int(NO_BOXES[0][place : place + 2], 16) for place in (1, 3, 5))
-    mixed = (round(g + strength * (f - g)) for g, f in zip(grey, full, strict=True))
-    return "#" + "".join(f"{part:02X}" for part in mixed)
+    return between(NO_BOXES[0], MORE if change > 0 else LESS, strength)
+
+
+def between(first: str, second: str, share: float) -> str:
+    """A colour between two: the first for share 0, the second for 1."""
+    pairs = ((int(first[at : at + 2], 16), int(second[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
+
+
+def magnitude(value: float, least: float, most: float) -> float:
+    """Where a value lies between two by its order of magnitude, 0 to 1."""
+    return math.log(value / least) / math.log(most / least) if most > least else 0.0
 
 
 def part_of(metric: str) -> str:

@@ -19,11 +19,11 @@ NAME_WIDTH = units.NAME_WIDTH
 SUBSTITUTED = re.compile(r":(?=material/|streamlit:)|(?<!\S)[<>~-](?=(?:->|[->=])(?!\S))")
 WORD_JOINER = "\u2060"  # no shape and no width
 
-percent, count, counted = units.percent, units.count, units.counted
+percent, count, counted, times = units.percent, units.count, units.counted, units.times
 percent_change = units.percent_change
 rate, operations = units.rate, units.operations
 per_step, three_digits, address = units.per_step, units.three_digits, units.address
-position, moment = units.position, units.moment
+position, moment, difference = units.position, units.moment, units.difference
 clipped, middle_out = units.clipped, units.middle_out
 short_name, short_names, short_paths = units.short_name, units.short_names, units.short_paths
 

@@ -15,6 +15,7 @@ from ingest.cli.top import recompiled, warn
 from ingest.cli.top import top as ranking_tables
 from ingest.cli.upkeep import check, edit, remove, upgrade
 from ingest.comparison.commands import diff
+from ingest.comparison.sweep import sweep
 from ingest.errors import QueryError
 from ingest.export.commands import export
 from ingest.formats import max_inflation, max_snapshot_bytes
@@ -252,5 +253,5 @@ def top(
 app.command("table")(key_averages)
 app.command("open")(open_trace)
 app.command("profile-analyze")(profile_analyze)
-for command in (edit, remove, upgrade, check, diff, memory, export):
+for command in (edit, remove, upgrade, check, diff, sweep, memory, export):
     app.command()(command)

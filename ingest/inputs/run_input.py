@@ -85,8 +85,9 @@ class RunInput:
 def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
     """Looks at a run directory or a single file: the head and the checksum of each file.
 
-    A file is of the first of the `formats` that recognises it. Raises ProfileError for a path that
-    is missing, unreadable or without any profile.
+    A file is of the first of the `formats` that recognises it. A run that failed before anything
+    was recorded is a run.json with an `error`, without a profile. Raises ProfileError for a path
+    that is missing, unreadable or without any profile.
     """
     try:
         files = _files(path)
@@ -96,7 +97,7 @@ def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
-    if not any(source.is_profile for source in sources):
+    if not any(source.is_profile for source in sources) and "error" not in description:
         for source in sources:
             if source.status == "failed":
                 raise ProfileError(source.message("unreadable"))

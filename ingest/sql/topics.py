@@ -47,6 +47,11 @@ TOPICS = (
         "MegEngine",
         "The operators of MegEngine's graphs: time, computation, memory, as profiles have them.",
     ),
+    Topic(
+        "sweeps",
+        "Sweeps",
+        "Variants of a pipeline that `capture sweep` timed, compared and profiled.",
+    ),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),
     Topic("compare", "Comparison", "Two runs, or two groups of runs, side by side."),
     Topic(

@@ -1,0 +1,47 @@
+"""A pipeline as a sweep measures it: timed as it is, and what it makes as numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capture.pipelines.calls import Inputs, generate, image_asked_for
+from capture.pipelines.compiling import Compile, compile_parts
+from capture.pipelines.record import check_inputs
+from capture.recording.measure import Subject, measure
+
+if TYPE_CHECKING:
+    from diffusers import DiffusionPipeline
+
+
+def measure_pipeline(
+    pipeline: DiffusionPipeline,
+    file: Path,
+    *,
+    inputs: Inputs,
+    warm_inputs: Inputs,
+    warmup: int,
+    calls: int,
+    compiled: Compile | None,
+) -> None:
+    """Writes `file`, and beside it the images or frames of one call as an array of numpy.
+
+    See `capture.recording.measure.measure`. Raises CaptureError as `record` does.
+    """
+    check_inputs(pipeline, inputs)
+    device = pipeline._execution_device
+    if compiled:
+        compile_parts(pipeline, compiled, device.type, names_kernels=False)
+
+    def warm() -> Any:
+        with image_asked_for(pipeline, warm_inputs):
+            return generate(pipeline, warm_inputs)
+
+    subject = Subject(
+        device,
+        warm=warm,
+        call=lambda: generate(pipeline, inputs),
+        output=lambda: generate(pipeline, inputs, output_type="np"),
+        images=inputs.batch,
+    )
+    measure(subject, file, warmup, calls)

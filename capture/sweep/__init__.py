@@ -1,0 +1,1 @@
+"""`capture sweep`: variants of a pipeline or a function, timed, checked and profiled."""

@@ -1,0 +1,78 @@
+"""One process of a sweep: started, ended at a time limit, and why it failed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from capture.units import duration
+
+LONGEST_REASON = 300
+SAID, TRACEBACK = "capture: ", "Traceback (most recent call last)"
+GRACE_S = 5
+
+
+def run(
+    command: Sequence[str], log: Path, limit_s: float, environment: Mapping[str, str]
+) -> str | None:
+    """Runs a command, whose output goes to the file `log`; returns why it failed, None if not.
+
+    It and the processes that it starts are ended after `limit_s` seconds, and where this one is
+    interrupted.
+    """
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return f"ended at the time limit of {duration(round(limit_s * 1e9))}"
+        finally:
+            _end(process)
+    if not code:
+        return None
+    if code < 0:
+        return _signal(-code)
+    return _reason(log.read_text(encoding="utf-8", errors="replace")) or f"exit code {code}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends what is left of the process and its group."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended by signal {number}"
+
+
+def _reason(text: str) -> str | None:
+    """What `capture` says last, or the error of the last traceback."""
+    reason = None
+    in_frames = False
+    for line in text.splitlines():
+        if line.startswith(TRACEBACK):
+            in_frames = True
+        elif in_frames and line.strip() and not line.startswith(" "):
+            reason, in_frames = line, False
+        elif line.startswith(SAID):
+            reason = line.removeprefix(SAID)
+    return reason and reason.strip()[:LONGEST_REASON]

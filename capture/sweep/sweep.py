@@ -1,0 +1,149 @@
+"""A sweep at work: its processes one after the other, each with a file of what it found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from capture.errors import say
+from capture.output.run_directory import make, write_json
+from capture.sweep import process
+from capture.sweep.plan import Plan
+from capture.sweep.results import distance_of, result
+from capture.sweep.variants import Variant
+from capture.units import duration
+
+RUN = "run"  # directory of a variant's profile
+
+
+class Sweep:
+    """The processes of a plan. What is done stays in `directory`, and is not done again.
+
+    directory  has a folder for each variant
+    tag        what its runs are tagged with: `sweep=<tag>`
+    limit_s    seconds after which a process is ended
+    """
+
+    def __init__(self, plan: Plan, directory: Path, tag: str, limit_s: float) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._tag = tag
+        self._limit_s = limit_s
+
+    def measure(self) -> None:
+        """Times each variant in processes of its own, in turn: what changes over time hits all.
+
+        A variant that failed is not tried again.
+        """
+        rounds = range(1, self._plan.repeat + 1)
+        for number in rounds:
+            variants = self._plan.variants
+            if number % 2 == 0:  # in the other order: none is always behind the same one
+                variants.reverse()
+            for variant in variants:
+                if not self._file(variant, number).exists() and not self._failure(variant):
+                    self._time(variant, number)
+
+    def profile(self) -> None:
+        """Profiles each variant that did not fail, once, and completes the descriptions of all."""
+        for variant in self._plan.variants:
+            if self._is_described(variant):
+                continue
+            failure = self._failure(variant)
+            if not failure:
+                say(f"{variant.name}: profile")
+                out = ("--out", str(self.run_of(variant)), "--profile-name", self._name(variant))
+                failure = self._run(variant, *out, log="run.log")
+            self._describe(variant, failure)
+
+    def run_of(self, variant: Variant) -> Path:
+        """The run directory of a variant."""
+        return self._folder(variant) / RUN
+
+    def clean(self) -> None:
+        """Removes compiler caches, and outputs, which have been compared."""
+        for variant in self._plan.variants:
+            shutil.rmtree(self._folder(variant) / "cache", ignore_errors=True)
+            for output in self._outputs(variant):
+                output.unlink()
+
+    def _time(self, variant: Variant, number: int) -> None:
+        file = self._file(variant, number)
+        failure = self._run(
+            variant,
+            f"--measure={file}",
+            f"--measured-calls={self._plan.calls}",
+            log=f"{number}.log",
+            cache=self._folder(variant) / "cache",
+        )
+        if failure:
+            write_json(file, {"error": failure})
+        else:
+            calls_ns = json.loads(file.read_text("utf-8"))["call_times_ns"]
+        said = failure or f"{duration(median(calls_ns))} a call"
+        say(f"{variant.name}: {number} of {self._plan.repeat}: {said}")
+
+    def _run(
+        self, variant: Variant, *options: str, log: str, cache: Path | None = None
+    ) -> str | None:
+        """Runs a variant's command; returns why it failed."""
+        folder = self._folder(variant)
+        make(folder)
+        command = [sys.executable, "-m", "capture", *self._plan.command(variant), *options]
+        environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache.absolute())} if cache else {}
+        return process.run(command, folder / log, self._limit_s, environment)
+
+    def _describe(self, variant: Variant, failure: str | None) -> None:
+        """Adds what the sweep found to the run's description; a run that failed is that alone."""
+        file = self.run_of(variant) / "run.json"
+        run: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        found = result(self._tag, variant, self._processes(variant))
+        if "error" not in found:
+            base = next(each for each in self._plan.variants if each.name == variant.base)
+            found["distance"] = distance_of(variant, self._outputs(base), self._outputs(variant))
+        if failure:
+            run = {"name": self._name(variant), "error": failure} | run
+            found["error"] = failure
+        run["tags"] = {**run.get("tags", {}), "sweep": self._tag, "variant": variant.name}
+        make(file.parent)
+        write_json(file, run | {"sweep": found})
+
+    def _name(self, variant: Variant) -> str:
+        """The name of its run."""
+        return f"{self._plan.name}-{variant.folder}"
+
+    def _is_described(self, variant: Variant) -> bool:
+        file = self.run_of(variant) / "run.json"
+        if not file.exists():
+            shutil.rmtree(file.parent, ignore_errors=True)  # of a profile that was interrupted
+            return False
+        return "sweep" in json.loads(file.read_text("utf-8"))
+
+    def _failure(self, variant: Variant) -> str | None:
+        """Why a process of the variant failed."""
+        errors = (each["error"] for each in self._processes(variant) if "error" in each)
+        return next(errors, None)
+
+    def _processes(self, variant: Variant) -> list[dict[str, Any]]:
+        """What those of its processes found that have run."""
+        numbers = range(1, self._plan.repeat + 1)
+        files = (self._file(variant, number) for number in numbers)
+        return [dict(json.loads(file.read_text("utf-8"))) for file in files if file.exists()]
+
+    def _outputs(self, variant: Variant) -> list[Path]:
+        """Files of what its processes made, in their order."""
+        numbered = (
+            self._file(variant, number).with_suffix(".npy")
+            for number in range(1, self._plan.repeat + 1)
+        )
+        return [file for file in numbered if file.exists()]
+
+    def _file(self, variant: Variant, number: int) -> Path:
+        return self._folder(variant) / f"{number}.json"
+
+    def _folder(self, variant: Variant) -> Path:
+        return self._directory / variant.folder

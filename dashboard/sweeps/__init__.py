@@ -1,0 +1,5 @@
+"""Page Sweeps."""
+
+from dashboard.sweeps.page import page
+
+__all__ = ["page"]

@@ -1,0 +1,121 @@
+"""Page Sweeps: the variants of a sweep: their time, memory, and distance to eager."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import formatting, tables
+from dashboard.query import select
+from dashboard.sweeps import scatter, variant
+from dashboard.widgets import menu, run_picker
+from dashboard.widgets.view import View
+
+AT = "at"  # in the address: the run of the variant that was clicked
+COLUMNS = {  # of the table, with their headings
+    "variant": "variant",
+    "image_ns": "per image",
+    "spread_ns": "±",
+    "speed": "speed",
+    "p": "p",
+    "compile_cold_ns": "compile, cold",
+    "compile_warm_ns": "warm",
+    "break_even_images": "pays after",
+    "peak_bytes": "peak memory",
+    "recompiles": "recompiled",
+    "graph_breaks": "breaks",
+    "max_distance": "max difference",
+    "mean_distance": "mean difference",
+    "psnr": "PSNR",
+    "failure": "failed",
+}
+DIFFERENCES = ("p", "max_distance", "mean_distance")
+HELP = (
+    "Times are medians over processes, without a profiler. p: a rank test of the processes' times "
+    "against eager's. Differences: of the output to eager's with the same seed; those of eager are "
+    "between its own processes."
+)
+
+
+def page(view: View) -> None:
+    """The page."""
+    tags = _tags()
+    if not tags:
+        st.info("This store has no sweep. This command makes one:", icon=":material/tune:")
+        st.code(
+            "capture sweep flux --tiny --try eager,default,regional --sizes 64,128 "
+            f"--store {data.path()}",
+            language="bash",
+        )
+        return
+    tag = str(st.selectbox("Sweep", tags, key="sweep", bind="query-params", width=420))
+    frame = data.sweep(tag)
+    _answer(frame)
+    at = st.query_params.get(AT)
+
+    def pick(run: str) -> None:
+        run_picker.remember(AT, run)
+
+    scatter.show(frame, at, pick)
+    query = select("*", "sweep_results", {"sweep": tag}, order_by="ordinal")
+    menu.heading("Variants", {"variants": query}, f"sweep-{tag}", help=HELP)
+    _table(frame, at, pick)
+    if at in set(frame["run_id"]):
+        variant.show(frame[frame["run_id"] == at].iloc[0], lambda: run_picker.remember(AT, None))
+    else:
+        st.caption("Click a point or a row to see more of a variant.")
+
+
+def _tags() -> list[str]:
+    """The sweeps of the store, the latest first."""
+    query = select(
+        "sweep",
+        "sweep_variants INNER JOIN runs USING (run_id)",
+        group_by="sweep",
+        order_by="max(ingested_at) DESC, sweep",
+    )
+    return list(data.rows(query)["sweep"])
+
+
+def _answer(frame: pd.DataFrame) -> None:
+    """How many variants there are, and which is the fastest."""
+    tried = frame[~frame["is_base"] & frame["speedup"].notna()]
+    with st.container(horizontal=True):
+        st.metric("Variants", formatting.count(len(frame)))
+        if failed := int(frame["failure"].notna().sum()):
+            st.metric("Failed", formatting.count(failed))
+        if not tried.empty:
+            best = tried.loc[tried["speedup"].idxmax()]
+            st.metric(
+                f"Fastest: {formatting.literal(best['variant'])}",
+                formatting.times(best["speedup"]),
+                variant.distance(best),
+                delta_color="off",
+                delta_arrow="off",
+                help=f"As fast as {formatting.literal(best['base_variant'])}, and how far its "
+                "output is from that.",
+            )
+
+
+def _table(frame: pd.DataFrame, at: str | None, pick: scatter.Pick) -> None:
+    runs = list(frame["run_id"])
+    shown = frame.assign(
+        speed=frame["speedup"].map(formatting.times),
+        psnr=[variant.psnr(row) for _, row in frame.iterrows()],
+        **{name: frame[name].map(formatting.difference) for name in DIFFERENCES},
+    )
+
+    def ticked(rows: list[int]) -> None:
+        if rows:
+            pick(runs[rows[0]])
+
+    tables.show(
+        shown[list(COLUMNS)],
+        "sweep_results",
+        key="sweep-variants",
+        ids=runs,
+        select="single-row",
+        selected=[runs.index(at)] if at in runs else [],
+        on_select=ticked,
+        labels=COLUMNS,
+        figures=["speed", "psnr", *DIFFERENCES],
+    )

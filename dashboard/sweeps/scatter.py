@@ -1,0 +1,148 @@
+"""The variants as points: time against memory, coloured by the distance of their output."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard.drawing import charts, colours, formatting
+from dashboard.sweeps import variant
+
+Pick = Callable[[str], None]
+
+KEY = "sweep-scatter"
+PICKED = "run"
+HEIGHT = 320
+FAR = 20  # times as slow as the fastest: from there on, the axis of time is logarithmic
+LABEL_SHARE = (0.16, 0.07)  # width and height of a name, of those of the chart
+RIGHT = 0.8  # from this share of the width on, a name stands to the left of its point
+NEAR, DISTANT = "#5B8DEF", "#C2334D"
+EQUAL, UNKNOWN = colours.RUNS[2], colours.NEUTRAL
+
+
+def show(frame: pd.DataFrame, at: str | None, pick: Pick) -> None:
+    """The chart; a click on a point calls `pick` with its run."""
+    drawn = frame[frame["image_ns"].notna() & frame["peak_bytes"].notna()]
+    st.subheader("Time against memory", anchor=False)
+    if drawn.empty:
+        st.caption("No variant has a time and a peak of memory.")
+        return
+    rows, (time_unit, size_unit) = _rows(drawn, at)
+    charts.legend({"equal to eager": EQUAL, "near": NEAR, "far": DISTANT, "unknown": UNKNOWN})
+
+    def picked() -> None:
+        chosen: Any = st.session_state[KEY]["selection"].get(PICKED, [])
+        if chosen:
+            pick(str(chosen[0]["run_id"]))
+
+    is_log = rows["x"].max() > FAR * rows["x"].min() > 0
+    of = "device" if (drawn["peak_of"] == "device").all() else "host's process"
+    points = (
+        alt.Chart(rows)
+        .mark_point(filled=True, opacity=0.95)
+        .encode(
+            x=alt.X(
+                "x:Q",
+                title=f"time per image ({time_unit})",
+                scale=alt.Scale(type="log" if is_log else "linear", zero=not is_log),
+            ),
+            y=alt.Y("y:Q", title=f"peak memory, {of} ({size_unit})", scale=alt.Scale(zero=False)),
+            color=alt.Color("colour:N", scale=None),
+            shape=alt.Shape(
+                "kind:N",
+                scale=alt.Scale(domain=["eager", "variant"], range=["diamond", "circle"]),
+                legend=None,
+            ),
+            size=alt.Size("size:Q", scale=None),
+            tooltip=charts.tooltips(
+                "variant:N", "time:N", "speed:N", "memory:N", ("distance:N", "output"), "run_id:N"
+            ),
+        )
+        .add_params(alt.selection_point(PICKED, fields=["run_id"], nearest=True))
+    )
+    labels = _labels(rows, is_log)
+    ink = colours.quiet_ink()
+    text = alt.Chart(labels).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("variant:N"))
+    names = [
+        text.mark_text(align="left", dx=9, dy=-6, fontSize=11, color=ink).transform_filter(
+            "datum.side == 'left'"
+        ),
+        text.mark_text(align="right", dx=-9, dy=-6, fontSize=11, color=ink).transform_filter(
+            "datum.side == 'right'"
+        ),
+    ]
+    st.altair_chart(
+        alt.layer(points, *names).properties(height=HEIGHT),
+        key=KEY,
+        on_select=picked,
+        selection_mode=PICKED,
+        alt="Each variant's time per image against its peak of memory",
+    )
+    left_out = len(frame) - len(drawn)
+    diamonds = "Diamonds are eager."
+    if left_out:
+        diamonds += f" {formatting.counted(left_out, 'variant')} without a time: see the table."
+    st.caption(diamonds)
+
+
+def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str, str]]:
+    """The points, and the units of their axes."""
+    factor, time_unit = charts.duration_axis(drawn["image_ns"].max())
+    divisor, size_unit = charts.size_axis(drawn["peak_bytes"].max())
+    rows = pd.DataFrame(
+        {
+            "run_id": drawn["run_id"],
+            "x": drawn["image_ns"] / factor,
+            "y": drawn["peak_bytes"] / divisor,
+            "kind": ["eager" if is_base else "variant" for is_base in drawn["is_base"]],
+            "size": [260 if run == at else 110 for run in drawn["run_id"]],
+            "colour": _colours(drawn["mean_distance"]),
+            "variant": drawn["variant"],
+            "time": drawn["image_ns"].map(formatting.duration),
+            "speed": drawn["speedup"].map(formatting.times),
+            "memory": drawn["peak_bytes"].map(formatting.size),
+            "distance": [variant.distance(row) for _, row in drawn.iterrows()],
+        }
+    )
+    return rows, (time_unit, size_unit)
+
+
+def _colours(distances: pd.Series) -> list[str]:
+    """From blue for the smallest distance to red for the largest, by their order of magnitude."""
+    known = distances[distances > 0]
+    return [
+        UNKNOWN
+        if formatting.missing(distance)
+        else EQUAL
+        if distance == 0
+        else colours.between(NEAR, DISTANT, colours.magnitude(distance, known.min(), known.max()))
+        for distance in distances
+    ]
+
+
+def _labels(rows: pd.DataFrame, is_log: bool) -> pd.DataFrame:
+    """The points whose names lie over no other name, each with the side that has room for it."""
+    across = rows["x"].map(math.log) if is_log else rows["x"]
+    placed: list[tuple[float, float]] = []
+    kept, sides = [], []
+    for x, y in zip(_shares(across), _shares(rows["y"]), strict=True):
+        side = "left" if x < RIGHT else "right"
+        at = x if side == "left" else x - LABEL_SHARE[0]
+        is_free = all(
+            abs(at - other_x) > LABEL_SHARE[0] or abs(y - other_y) > LABEL_SHARE[1]
+            for other_x, other_y in placed
+        )
+        if is_free:
+            placed.append((at, y))
+        kept.append(is_free)
+        sides.append(side)
+    return rows.assign(side=sides)[kept]
+
+
+def _shares(values: pd.Series) -> pd.Series:
+    """Where each value lies between the least and the greatest, 0 to 1."""
+    apart = values.max() - values.min()
+    return (values - values.min()) / apart if apart else values * 0

@@ -1,0 +1,122 @@
+"""The variants of a sweep, each tested against eager; and `ingest sweep`, which prints them."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import duckdb
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from ingest.comparison.rank_test import rank_test
+from ingest.errors import MissingError
+from ingest.store.connection import connect, read
+from ingest.terminal import StoreOption, open_store, plain, results, table
+from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
+
+LONGEST_REASON = 200
+COLUMNS = (
+    *("variant", "time", "±", "speed", "p", "compile cold", "warm", "pays after", "peak"),
+    *("recompiled", "breaks", "max diff", "mean diff", "PSNR"),
+)
+Row = dict[str, Any]
+
+
+def sweep_rows(connection: duckdb.DuckDBPyConnection, tag: str) -> list[Row]:
+    """The rows of view `sweep_results` of a sweep, in order, each with `p`.
+
+    `p` is that of a rank test of the processes' times against those of the base; None for a base,
+    and where times are missing. Raises MissingError where the store has no such sweep.
+    """
+    found = connection.execute(
+        "SELECT * FROM sweep_results WHERE sweep = $1 ORDER BY ordinal", [tag]
+    )
+    names = [column[0] for column in found.description]
+    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    if not rows:
+        raise MissingError(_no_sweep(connection, tag))
+    for row in rows:
+        base_ns, own_ns = row["base_image_ns"], row["process_image_ns"]
+        tested = base_ns and own_ns and not row["is_base"]
+        row["p"] = rank_test(base_ns, own_ns) if tested else None
+    return rows
+
+
+def sweep(
+    tag: Annotated[str, typer.Argument(help="The sweep's tag.")],
+    as_json: Annotated[bool, typer.Option("--json", help="All of it, as a JSON array.")] = False,
+    store: StoreOption = None,
+) -> None:
+    """Print the variants of a sweep: time, memory, compilation, and distance to eager.
+
+    Times are of an image: the median over the processes that timed it, the spread around it, how
+    many times as fast as eager, and the p-value of a rank test against eager. "pays after" is the
+    number of images after which compiling with a cold cache has paid off. Distances are those of
+    the output to eager's at the same seed; eager's own are between its processes.
+    """
+    connection = connect(open_store(store))
+    rows = read(connection, lambda: sweep_rows(connection, tag))
+    if as_json:
+        print(json.dumps(plain(rows)))
+        return
+    for part in _report(rows):
+        results().print(part)
+
+
+def _report(rows: list[Row]) -> Iterator[RenderableType]:
+    yield table(COLUMNS, map(_cells, rows), right=COLUMNS[1:])
+    if any(row["peak_of"] == "host" for row in rows):
+        yield Text("peak: of the host's process, as there is no device")
+    for row in rows:
+        for line in _notes(row):
+            yield Text(f"{row['variant']}: {printable(line, LONGEST_REASON)}")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    if row["failure"] and row["image_ns"] is None:
+        return row["variant"], "failed", *[""] * (len(COLUMNS) - 2)
+    is_compiled = row["compile_cold_ns"] is not None
+    pays = row["break_even_images"]
+    return (
+        row["variant"],
+        duration(row["image_ns"]),
+        duration(row["spread_ns"]),
+        times(row["speedup"]),
+        "" if row["is_base"] else difference(row["p"]),
+        duration(row["compile_cold_ns"]) if is_compiled else "",
+        duration(row["compile_warm_ns"]) if is_compiled else "",
+        ("never" if pays is None else count(pays)) if is_compiled else "",
+        size(row["peak_bytes"]),
+        count(row["recompiles"]),
+        count(row["graph_breaks"]),
+        *_distance(row),
+    )
+
+
+def _distance(row: Row) -> tuple[str, str, str]:
+    psnr = "equal" if row["max_distance"] == 0 else UNKNOWN
+    if row["psnr_db"] is not None:
+        psnr = f"{row['psnr_db']:.1f} dB"
+    return difference(row["max_distance"]), difference(row["mean_distance"]), psnr
+
+
+def _notes(row: Row) -> Iterator[str]:
+    """What its cells cannot say."""
+    if row["failure"]:
+        yield f"failed: {row['failure']}"
+    if row["distance_reason"] and not row["is_base"]:
+        yield f"no distance: {row['distance_reason']}"
+    for reason in row["recompile_reasons"] or []:
+        yield f"compiled again: {' '.join(reason.split())}"
+    for reason in row["graph_break_reasons"] or []:
+        yield f"graph break: {' '.join(reason.split())}"
+
+
+def _no_sweep(connection: duckdb.DuckDBPyConnection, tag: str) -> str:
+    known = connection.execute(
+        "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(run_id) DESC LIMIT 5"
+    ).fetchall()
+    if not known:
+        return f"{tag}: no such sweep; the store has none: `capture sweep` makes one"
+    return f"{tag}: no such sweep; there is {', '.join(name for (name,) in known)}"

@@ -1,0 +1,156 @@
+"""`capture sweep` over a function: what is right, what is wrong, what fails, and going on."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.capture.captured import Captured
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+FUNCTIONS = """
+import torch
+
+net = torch.nn.Linear(4, 4)
+
+def mine(kind="working"):
+    if kind == "failing":
+        raise ValueError("no such thing")
+    made = net(torch.rand(2, 4))
+    return made + 1 if torch.compiler.is_compiling() else made
+"""
+
+
+def sweep(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A sweep in `directory`, whose variants are compiled without Inductor."""
+    return subprocess.run(
+        [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine", *options],
+        cwd=directory,
+        env={**os.environ, "TORCH_COMPILE_OVERRIDE_BACKENDS": ">=0:eager"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+OPTIONS = (
+    *("--try", "default", "--axis", "kind=working,failing", "--repeat", "2"),
+    *("--calls", "2", "--out", "swept", "--tag", "mine"),
+)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sweep")
+    (directory / "mine.py").write_text(FUNCTIONS)
+    finished = sweep(directory, *OPTIONS)
+    assert finished.returncode == 0, finished.stderr
+    return directory / "swept", finished
+
+
+def described(swept, variant: str) -> dict:
+    return Captured.described(swept[0] / variant / "run" / "run.json")
+
+
+def test_each_variant_is_timed_in_processes_of_its_own(swept):
+    found = described(swept, "default-kind-working")["sweep"]
+    assert [len(calls) for calls in found["call_times_ns"]] == [2, 2]
+    assert [len(calls) for calls in found["warmup_times_ns"]] == [1, 1]
+    assert found["compilations"] == 1
+    assert found["peak_of"] == "host"
+    assert found["settings"] == {"kind": "working"}
+
+
+def test_each_variant_has_a_profile_with_the_tag(swept):
+    run = Captured.read(swept[0] / "default-kind-working" / "run")
+    assert run.run["tags"] == {"sweep": "mine", "variant": "default kind=working"}
+    assert run.run["mode"] == "compiled"
+    assert run.named("aten::linear")
+
+
+def test_a_wrong_variant_shows_its_distance(swept):
+    """Compiled, the function returns 1 more; eager, each process returns the same."""
+    eager, compiled = (
+        described(swept, f"{tried}-kind-working")["sweep"]["distance"]
+        for tried in ("eager", "default")
+    )
+    assert eager == {"max_abs": 0.0, "mean_abs": 0.0}
+    assert compiled["max_abs"] == pytest.approx(1)
+    assert compiled["mean_abs"] == pytest.approx(1)
+
+
+def test_a_failing_variant_is_a_row_with_its_reason(swept):
+    run = described(swept, "default-kind-failing")
+    assert "no such thing" in run["error"]
+    assert run["sweep"]["error"] == run["error"]
+    assert "distance" not in run["sweep"]
+    assert not list((swept[0] / "default-kind-failing").glob("2.*"))  # not tried again
+    assert not list((swept[0] / "default-kind-failing" / "run").glob("*.gz"))
+
+
+def test_the_table_is_that_of_the_store(swept):
+    directory, finished = swept
+    command = [sys.executable, "-m", "ingest", "sweep", "mine", "--store", directory / "store"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert finished.stdout == done.stdout
+    assert len([line for line in done.stdout.splitlines() if " kind=" in line]) >= 4
+    assert "default kind=failing: failed: " in done.stdout
+
+
+def test_only_what_is_missing_is_done_again(swept):
+    directory, _ = swept
+    kept = directory / "eager-kind-working" / "1.json"
+    before = kept.stat().st_mtime_ns
+    (directory / "default-kind-working" / "2.json").unlink()
+    finished = sweep(directory.parent, *OPTIONS)
+
+    assert finished.returncode == 0, finished.stderr
+    done = [line for line in finished.stderr.splitlines() if ": 2 of 2: " in line]
+    assert len(done) == 1
+    assert done[0].startswith("capture: default kind=working: 2 of 2")
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_compiler_caches_and_outputs_are_removed(swept):
+    assert not list(swept[0].rglob("cache"))
+    assert not list(swept[0].rglob("*.npy"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--try", "fast"), "fast: nothing to try"),
+        (("--axis", "kind"), "an axis is written as option=value,value"),
+        (("flux", "--tiny"), "name a pipeline, or a function"),
+    ],
+)
+def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):
+    (tmp_path / "mine.py").write_text(FUNCTIONS)
+    finished = sweep(tmp_path, *options)
+    assert finished.returncode == 1
+    assert len(finished.stderr.splitlines()) == 1
+    assert message in finished.stderr
+    assert os.listdir(tmp_path) == ["mine.py"]
+
+
+def test_a_pipeline_as_a_sweep_measures_it(run_loaded_capture, tmp_path):
+    file = tmp_path / "1.json"
+    finished = run_loaded_capture(
+        *("flux", "--tiny", "--steps", "1", "--batch", "2", "--height", "32", "--width", "48"),
+        *("--measure", str(file), "--measured-calls", "2"),
+    )
+    assert finished.returncode == 0, finished.stderr
+    found = json.loads(file.read_text())
+    assert found["images"] == 2
+    assert len(found["call_times_ns"]) == 2
+    assert found["compilation"] is None
+    assert found["peak_bytes"] > 1 << 20
+    made = np.load(file.with_suffix(".npy"))
+    assert made.shape == (2, 32, 48, 3)
+    assert 0 <= made.min() < made.max() <= 1

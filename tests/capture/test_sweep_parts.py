@@ -1,0 +1,166 @@
+"""What a sweep is made of: its variants, distances, and processes that fail."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from capture.errors import CaptureError
+from capture.sweep import process
+from capture.sweep.distance import distance
+from capture.sweep.plan import Plan, open_directory
+from capture.sweep.variants import Axis, variants
+
+
+def plan(*tries: str, axes: tuple[Axis, ...] = (), repeat: int = 2) -> Plan:
+    return Plan(("flux", "--tiny"), tries, axes, repeat, 3)
+
+
+def test_variants_are_all_combinations_and_eager_is_one_of_them():
+    sizes, dtypes = Axis("size", ("512", "768x1360")), Axis("dtype", ("float32", "bfloat16"))
+    found = variants(["default", "regional+dynamic"], [sizes, dtypes])
+
+    assert len(found) == 3 * 2 * 2
+    assert [each.name for each in found[:4]] == [
+        "eager 512 float32",
+        "eager 512 bfloat16",
+        "eager 768x1360 float32",
+        "eager 768x1360 bfloat16",
+    ]
+    assert {each.name for each in found if each.is_base} == {
+        "eager 512 float32",
+        "eager 768x1360 float32",
+    }
+    assert found[-1].name == "regional+dynamic 768x1360 bfloat16"
+    assert found[-1].base == "eager 768x1360 float32"
+
+
+def test_options_of_a_variant():
+    axes = (Axis("size", ("768x1360",)), Axis("cache", ("none", "dbcache")))
+    first, *_, last = plan("eager", "max-autotune+dynamic", axes=axes).variants
+
+    assert (first.name, first.options) == ("eager 768x1360", {"height": "768", "width": "1360"})
+    assert last.name == "max-autotune+dynamic 768x1360 cache=dbcache"
+    assert plan("max-autotune+dynamic", axes=axes).command(last) == [
+        *("flux", "--tiny", "--compile", "--compile-mode", "max-autotune"),
+        *("--compile", "--dynamic", "--height=768", "--width=1360", "--cache=dbcache"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tries", "axes", "message"),
+    [
+        (["fast"], [], "fast: nothing to try; there are eager, default"),
+        (["eager+dynamic"], [], "eager compiles nothing"),
+        (["default+max-autotune"], [], "more than one mode"),
+        (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value stands there twice"),
+        (["default"], [Axis("seed", ("1",)), Axis("seed", ("2",))], "an axis stands there twice"),
+    ],
+)
+def test_what_cannot_be_tried(tries, axes, message):
+    with pytest.raises(CaptureError, match=message):
+        variants(tries, axes)
+
+
+@pytest.mark.parametrize("text", ["big", "512x", "1x2x3", "-1"])
+def test_a_size_that_is_none(text):
+    with pytest.raises(CaptureError, match="a size is a number of pixels, or HEIGHTxWIDTH"):
+        _ = plan("eager", axes=(Axis("size", (text,)),)).variants[0].options
+
+
+def test_the_distance_of_images():
+    base = np.array([[0.0, 0.5], [1.0, 0.25]])
+    other = base + np.array([[0.0, 0.1], [-0.3, 0.0]])
+
+    found = distance(base, other)
+    assert found["max_abs"] == pytest.approx(0.3)
+    assert found["mean_abs"] == pytest.approx(0.1)
+    assert found["psnr_db"] == pytest.approx(10 * np.log10(1 / 0.025))
+
+
+def test_the_peak_of_other_values_is_their_range():
+    base, other = np.array([-2.0, 6.0]), np.array([-2.0, 7.0])
+    assert distance(base, other)["psnr_db"] == pytest.approx(10 * np.log10(64 / 0.5))
+
+
+def test_equal_outputs_have_no_ratio():
+    assert distance(np.ones(3), np.ones(3)) == {"max_abs": 0.0, "mean_abs": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "reason"),
+    [
+        ([1.0], [[1.0]], "shape (1, 1) instead of (1,)"),
+        ([1.0, 2.0], [np.nan, np.inf], "2 of 2 values of the output are not finite"),
+        ([np.nan, 2.0], [1.0, 2.0], "1 of 2 values of the base are not finite"),
+        ([], [], "the output is empty"),
+    ],
+)
+def test_outputs_that_cannot_be_compared(base, other, reason):
+    assert distance(np.array(base), np.array(other)) == {"missing": reason}
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise ValueError('mine\\nmore')", "ValueError: mine"),
+        ("print('capture: no such file'); raise SystemExit(1)", "no such file"),
+        ("raise SystemExit(3)", "exit code 3"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "ended by SIGSEGV"),
+        ("pass", None),
+    ],
+)
+def test_why_a_process_failed(code, reason, tmp_path):
+    assert process.run([sys.executable, "-c", code], tmp_path / "log", 60, {}) == reason
+
+
+def test_a_process_that_hangs_ends_with_those_that_it_started(tmp_path):
+    code = (
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "GRACE_S", 0.2)
+        reason = process.run([sys.executable, "-c", code], tmp_path / "log", 1.5, {})
+
+    assert reason == "ended at the time limit of 1.5 s"
+    child = int((tmp_path / "log").read_text())
+    assert not _is_running(child)
+
+
+def _is_running(number: int) -> bool:
+    try:
+        with open(f"/proc/{number}/stat", encoding="utf-8") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_directory_goes_on_with_the_same_plan_alone(tmp_path):
+    first = open_directory(plan("default"), tmp_path / "s", tmp_path, "one")
+    assert first == (tmp_path / "s", "one")
+    assert open_directory(plan("default"), tmp_path / "s", tmp_path, "two") == first
+    with pytest.raises(CaptureError, match="holds another sweep: `one`"):
+        open_directory(plan("regional"), tmp_path / "s", tmp_path, "two")
+
+
+def test_without_a_name_another_plan_has_the_next_directory(tmp_path):
+    default = tmp_path / "sweep-flux"
+    assert open_directory(plan("default"), None, default, "one")[0] == default
+    assert open_directory(plan("regional"), None, default, "two")[0].name == "sweep-flux-2"
+    assert open_directory(plan("default"), None, default, "three") == (default, "one")
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CaptureError, match="is not empty, and holds no sweep"):
+        open_directory(plan("default"), tmp_path, tmp_path, "one")
+
+
+def test_a_file_of_a_sweep_that_is_damaged(tmp_path):
+    (tmp_path / "sweep.json").write_text("{")
+    with pytest.raises(CaptureError, match=r"sweep\.json: is not the file of a sweep"):
+        open_directory(plan("default"), tmp_path, tmp_path, "one")

@@ -1,0 +1,176 @@
+"""The variants of a sweep in the store: from run.json to rows, and `ingest sweep`."""
+
+import json
+from statistics import median
+
+import pytest
+
+import ingest
+from tests.builders.sweeps import (
+    BREAK,
+    DISTANCES,
+    FAILURE,
+    MS,
+    REASON,
+    TAG,
+    TIMES,
+    described,
+    write_run,
+    write_runs,
+)
+from tests.command import Command
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sweep")
+    store = ingest.Store(directory / "store")
+    for run in write_runs(directory / "runs"):
+        store.add(run)
+    return store.path
+
+
+@pytest.fixture(scope="module")
+def default_store(swept):
+    """The store that `command` works on."""
+    return swept
+
+
+@pytest.fixture(scope="module")
+def rows(swept):
+    with ingest.connect(swept) as connection:
+        return {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
+
+
+def test_bases_come_first(rows):
+    assert list(rows) == ["eager 64", "default 64", "failing 64", "slow 64", "wrong 64"]
+    assert [row["is_base"] for row in rows.values()] == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize("variant", TIMES)
+def test_times(rows, variant):
+    def images(name):
+        return [median(process) * MS / 2 for process in TIMES[name][0]]
+
+    row, own, base = rows[variant], images(variant), images("eager 64")
+    assert row["process_image_ns"] == own
+    assert row["base_image_ns"] == base
+    assert row["image_ns"] == median(own)
+    assert row["spread_ns"] == median(abs(each - median(own)) for each in own)
+    assert row["speedup"] == pytest.approx(median(base) / median(own))
+
+
+def test_what_compiling_took_and_when_it_pays(rows):
+    eager, default, slow = rows["eager 64"], rows["default 64"], rows["slow 64"]
+    assert (eager["compile_cold_ns"], eager["compile_warm_ns"]) == (None, None)
+    assert eager["break_even_images"] is None
+    # A call to warm up took 20,051 ms, and a later one 51; in the second process 2,048 and 48.
+    assert (default["compile_cold_ns"], default["compile_warm_ns"]) == (20_000 * MS, 2_000 * MS)
+    # An image takes 24.75 ms instead of 50 ms: 20,000 / 25.25.
+    assert default["break_even_images"] == 793
+    assert slow["compile_cold_ns"] == 9_000 * MS
+    assert slow["break_even_images"] is None
+
+
+def test_ranks_of_two_against_two_cannot_be_significant(rows):
+    assert rows["default 64"]["p"] == pytest.approx(1 / 3)
+    assert rows["eager 64"]["p"] is None
+    assert rows["failing 64"]["p"] is None
+
+
+def test_distances(rows):
+    for variant, distance in DISTANCES.items():
+        row = rows[variant]
+        assert row["max_distance"] == distance.get("max_abs")
+        assert row["mean_distance"] == distance.get("mean_abs")
+        assert row["psnr_db"] == distance.get("psnr_db")
+        assert row["distance_reason"] == distance.get("missing")
+
+
+def test_a_variant_that_failed_is_a_run_with_its_reason(rows, swept):
+    row = rows["failing 64"]
+    assert row["failure"] == FAILURE
+    assert [row[name] for name in ("image_ns", "speedup", "peak_bytes", "mean_distance")] == [
+        None
+    ] * 4
+    assert row["base_run_id"] == rows["eager 64"]["run_id"]
+    with ingest.connect(swept) as connection:
+        query = "SELECT run_json ->> '$.error' FROM runs WHERE run_id = $1"
+        assert connection.execute(query, [row["run_id"]]).fetchall() == [(FAILURE,)]
+
+
+def test_the_command_prints_all_of_it(command: Command):
+    said = command("sweep", TAG)
+    assert said.code == 0, said.err
+    lines = {line.split("  ")[0].strip(): line for line in said.out.splitlines()}
+    assert ["49.5", "ms"] not in lines["default 64"].split()
+    assert "24.8 ms" in lines["default 64"]
+    assert "2.02×" in lines["default 64"]
+    assert "121.5 dB" in lines["default 64"]
+    assert "equal" in lines["eager 64"]
+    assert "never" in lines["slow 64"]
+    assert "failed" in lines["failing 64"]
+    for note in (
+        f"failing 64: failed: {FAILURE}",
+        f"slow 64: compiled again: {REASON}",
+        f"slow 64: graph break: {BREAK}",
+        "slow 64: no distance: shape (1, 8) instead of (1, 4)",
+    ):
+        assert note in said.out.splitlines()
+
+
+def test_the_same_as_json(command: Command, rows):
+    said = json.loads(command("sweep", TAG, "--json").out)
+    assert [row["variant"] for row in said] == list(rows)
+    assert said[1]["process_image_ns"] == rows["default 64"]["process_image_ns"]
+    assert said[1]["settings"] == {"size": "64"}
+
+
+def test_a_sweep_that_the_store_lacks(command: Command):
+    said = command("sweep", "other")
+    assert said.code == 1
+    assert said.err == f"error: other: no such sweep; there is {TAG}\n"
+
+
+def test_a_store_without_sweeps(store, tmp_path):
+    with ingest.connect(store.path) as connection:
+        with pytest.raises(ingest.IngestError, match="capture sweep"):
+            ingest.sweep_rows(connection, TAG)
+        assert connection.sql("FROM sweep_results").fetchall() == []
+
+
+def test_a_base_that_was_added_again_does_not_double_the_rows(store, tmp_path):
+    for run in write_runs(tmp_path / "first"):
+        store.add(run)
+    again = described("eager 64")
+    again["call_times_ns"] = [[10 * MS], [10 * MS]]
+    latest = store.add(write_run(tmp_path / "second", "eager 64", again, error="none")).run_id
+    with ingest.connect(store.path) as connection:
+        rows = ingest.sweep_rows(connection, TAG)
+    assert len(rows) == len(TIMES) + 2
+    bases = {row["base_run_id"] for row in rows}
+    assert bases == {latest}
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        "a text",
+        [],
+        {"variant": "eager"},
+        {"tag": "t", "variant": "v", "base": "v", "call_times_ns": "none", "images": "two"},
+        {"tag": "t", "variant": "v", "call_times_ns": [["x"]], "settings": [1], "distance": 3},
+        {"tag": "t", "variant": "v", "call_times_ns": [[]], "warmup_times_ns": [], "images": 0},
+    ],
+)
+def test_values_of_other_types_are_absent(store, tmp_path, sweep):
+    store.add(write_run(tmp_path, "odd", sweep, error="it failed"))
+    with ingest.connect(store.path) as connection:
+        rows = connection.sql("SELECT image_ns, speedup, mean_distance FROM sweep_results")
+        assert all(row == (None, None, None) for row in rows.fetchall())
+
+
+def test_a_directory_without_a_profile_and_an_error_is_refused(store, tmp_path):
+    run = write_run(tmp_path, "nothing", described("eager 64"))
+    with pytest.raises(ingest.IngestError, match="no profile in this directory"):
+        store.add(run)

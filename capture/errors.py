@@ -14,6 +14,14 @@ class CaptureWarning(UserWarning):
     """Something that was asked for and cannot be had here; the rest is captured."""
 
 
+def first_line(error: BaseException) -> str:
+    """What the error says, in one line; its class where it says nothing."""
+    return (
+        next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+        or type(error).__name__
+    )
+
+
 _on_stderr = False
 
 

@@ -1,5 +1,6 @@
 """The command line `capture`: options in, the path of a run directory out."""
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -58,6 +59,18 @@ def run(given: list[str]) -> None:
 
 
 def _compile_log(asked: Namespace) -> AbstractContextManager[object]:
-    """Keeps the compile log of a profile; a process of a sweep has the cache that it is given."""
-    wanted = asked.compile and not asked.measure
-    return compilation.kept_log(fresh_cache=True) if wanted else nullcontext()
+    """Keeps the compile log of a profile, with the cache that is asked for, else a fresh one.
+
+    A process of a sweep has the cache that it is given.
+    """
+    if not asked.compile or asked.measure:
+        return nullcontext()
+    if asked.compile_cache:
+        try:
+            asked.compile_cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CaptureError(
+                f"{asked.compile_cache}: cannot be a directory: {error.strerror}"
+            ) from error
+        os.environ[compilation.CACHE_DIRECTORY] = str(asked.compile_cache.resolve())
+    return compilation.kept_log(fresh_cache=True)

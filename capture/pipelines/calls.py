@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from capture.errors import CaptureError
+from capture.errors import CaptureError, first_line
+from capture.pipelines.images import read_image
 
 if TYPE_CHECKING:
     import torch
@@ -21,6 +22,7 @@ OPTIONAL = {
     "negative_prompt": "negative_prompt",
     "guidance": "guidance_scale",
     "frames": "num_frames",
+    "strength": "strength",
 }
 
 
@@ -28,7 +30,8 @@ OPTIONAL = {
 class Inputs:
     """What a pipeline is called with; `run.json` has the same keys, and says more.
 
-    `prompt` is one text, or several that are repeated over the batch. What is None is left to the
+    `prompt` is one text, or several that are repeated over the batch. `image` is a file or
+    `random`, and `strength` how much of it is replaced, from 0 to 1. What is None is left to the
     pipeline.
     """
 
@@ -42,12 +45,19 @@ class Inputs:
     guidance: float | None = None
     negative_prompt: str | None = None
     frames: int | None = None
+    image: str | None = None
+    strength: float | None = None
 
     @property
     def prompts(self) -> list[str]:
         """A prompt for each image of the batch."""
         given = [self.prompt] if isinstance(self.prompt, str) else list(self.prompt)
         return [given[place % len(given)] for place in range(self.batch)]
+
+
+def arguments_of(pipeline: DiffusionPipeline) -> Mapping[str, inspect.Parameter]:
+    """What a call of the pipeline takes."""
+    return inspect.signature(pipeline.__call__).parameters
 
 
 def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
@@ -57,7 +67,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
     """
     import torch
 
-    known = inspect.signature(pipeline.__call__).parameters
+    known = arguments_of(pipeline)
     wanted = {
         "prompt": inputs.prompts,
         "negative_prompt": (
@@ -69,6 +79,8 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
         "width": inputs.width,
         "num_inference_steps": inputs.steps,
         "max_sequence_length": inputs.max_sequence_length,
+        "image": _images(inputs),
+        "strength": inputs.strength,
         "generator": torch.Generator().manual_seed(inputs.seed),
         **others,
     }
@@ -77,8 +89,16 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
     return pipeline(**{n: value for n, value in wanted.items() if n in known and value is not None})
 
 
+def _images(inputs: Inputs) -> Any:
+    """The image of a call, or one for each prompt."""
+    if not inputs.image:
+        return None
+    image = read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
+    return image if inputs.batch == 1 else [image] * inputs.batch
+
+
 @contextmanager
-def image_asked_for(pipeline: DiffusionPipeline) -> Iterator[None]:
+def image_asked_for(pipeline: DiffusionPipeline, inputs: Inputs) -> Iterator[None]:
     """Turns a failure of the body into a CaptureError where the pipeline takes an image.
 
     Many have it as an argument with a default that they refuse.
@@ -86,18 +106,17 @@ def image_asked_for(pipeline: DiffusionPipeline) -> Iterator[None]:
     try:
         yield
     except (AttributeError, TypeError, ValueError) as error:
-        if "image" not in inspect.signature(pipeline.__call__).parameters:
+        if inputs.image or "image" not in arguments_of(pipeline):
             raise
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CaptureError(
-            f"{type(pipeline).__name__} takes an image, and failed without one ({why}): call it "
-            "in a script, with capture run -- script.py"
+            f"{type(pipeline).__name__} takes an image, and failed without one "
+            f"({first_line(error)}): see --image"
         ) from error
 
 
 def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
     """The inputs that this pipeline takes, by the names of `Inputs`."""
-    known = inspect.signature(pipeline.__call__).parameters
+    known = {*arguments_of(pipeline)} | ({"height", "width"} if inputs.image else set())
     return {
         name: value
         for name, value in asdict(inputs).items()
@@ -107,7 +126,7 @@ def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
 
 def default_of(pipeline: DiffusionPipeline, name: str) -> Any:
     """The default of an argument of the pipeline; None where it has none, or lacks the argument."""
-    known = inspect.signature(pipeline.__call__).parameters.get(name)
+    known = arguments_of(pipeline).get(name)
     return None if known is None or known.default is known.empty else known.default
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from capture.pipelines.compiling import DENOISER, Compile
 from capture.pipelines.load import load
 from capture.pipelines.measured import measure_pipeline
 from capture.pipelines.record import record
+from capture.pipelines.tuning import Tuning
 from capture.recording.arguments import create_profiler_from_args
 from capture.recording.profiler import Profiler
 from capture.units import counted, duration
@@ -29,14 +31,22 @@ if TYPE_CHECKING:
 STEPS, STEPS_PROFILED = 28, 3
 TINY_SIZE, TINY_TOKENS = 64, 64
 DEFAULT_SIZE = 1024
-NEED_COMPILE = ("compile_mode", "fullgraph", "dynamic", "regional", "compile_parts")
+NEED_COMPILE = (
+    "compile_mode",
+    "fullgraph",
+    "dynamic",
+    "regional",
+    "compile_parts",
+    "compile_cache",
+)
 WARM = ("batch", "height", "width", "tokens", "steps")  # of warm-up calls, where others are wanted
 
 
 def profile_pipeline(asked: argparse.Namespace) -> None:
     """Profiles one call; prints the run directory, or without a profile the times."""
     compiled = compile_of(asked)
-    steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
+    if asked.strength is not None and asked.image is None:
+        raise CaptureError("--strength needs --image")
     asked.profile_dir = asked.out or asked.profile_dir
     model = f"{asked.command}-tiny" if asked.tiny else asked.model
     name = asked.profile_name or (
@@ -53,12 +63,21 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
         held.callback(_print_directory, profiler)  # also where it was stopped
         held.enter_context(profiler.preparing())
+        tuning = Tuning(asked.offload, asked.quantize, asked.attention, asked.cache)
         pipeline = load(
-            asked.command, asked.model, seed=asked.seed, dtype=asked.dtype, offload=asked.offload
+            asked.command,
+            asked.model,
+            seed=asked.seed,
+            dtype=asked.dtype,
+            tuning=tuning,
+            with_image=asked.image is not None,
         )
         if asked.profile and not asked.steps:
-            print(f"{steps} denoising steps, to keep the trace small: see --steps", file=sys.stderr)
-        inputs = _inputs(asked, pipeline, steps)
+            print(
+                f"{STEPS_PROFILED} denoising steps, to keep the trace small: see --steps",
+                file=sys.stderr,
+            )
+        inputs = _inputs(asked, pipeline)
         warm = {name: value for name in WARM if (value := getattr(asked, f"warmup_{name}"))}
         if "tokens" in warm:
             warm["max_sequence_length"] = warm.pop("tokens")
@@ -82,7 +101,7 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
             warmup=asked.warmup,
             warm_inputs=warm_inputs,
             compiled=compiled,
-            offload=asked.offload,
+            tuning=tuning,
             save=asked.save,
             arguments=_said(asked),
         )
@@ -106,7 +125,7 @@ def compile_of(asked: argparse.Namespace) -> Compile | None:
     return None
 
 
-def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline, steps: int) -> Inputs:
+def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> Inputs:
     """The inputs that were asked for. Raises CaptureError for a file without prompts."""
     prompts: str | tuple[str, ...] = asked.prompt
     if asked.prompts:
@@ -117,6 +136,10 @@ def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline, steps: int) 
         prompts = tuple(line.strip() for line in lines if line.strip())
         if not prompts:
             raise CaptureError(f"{asked.prompts}: no prompt in it; each line is one")
+    strength = asked.strength or (default_of(pipeline, "strength") if asked.image else None)
+    steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
+    if strength and not asked.steps:  # that share of the steps runs
+        steps = ceil(steps / strength)
     return Inputs(
         prompt=prompts,
         batch=asked.batch or (1 if isinstance(prompts, str) else len(prompts)),
@@ -128,6 +151,8 @@ def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline, steps: int) 
         guidance=asked.guidance,
         negative_prompt=asked.negative_prompt,
         frames=asked.frames or _frames(asked, pipeline),
+        image=asked.image,
+        strength=strength,
     )
 
 
@@ -147,7 +172,9 @@ def summary(run: dict[str, Any]) -> list[str]:
     if did := run.get("compilation"):
         compiled = counted(len(did["compilations"]), "compilation")
         again = counted(did["recompiles"], "recompilation")
-        lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}")
+        cached = did.get("graphs_from_cache")
+        from_cache = f", {counted(cached, 'graph')} from the cache" if cached else ""
+        lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}{from_cache}")
         lines += [
             f"compiled inside the measured run: {compilation['reason'] or 'the first time'}"
             for compilation in did["compilations"]

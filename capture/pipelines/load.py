@@ -10,7 +10,9 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from capture.device import default_device
-from capture.errors import CaptureError, capture_extra, warn
+from capture.errors import CaptureError, capture_extra, first_line
+from capture.pipelines.calls import arguments_of
+from capture.pipelines.tuning import NO_TUNING, Tuning, tune
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +28,9 @@ KINDS = {
     "diffusers": ("capture.pipelines.sd", "tiny_sd", "DiffusionPipeline"),
 }
 LONGEST_REASON = 200
-NOTHING_TO_OFFLOAD = "on the CPU there is nothing to offload: the pipeline runs as without"
+# Video pipelines whose variant that begins with an image has the same parts. AutoPipeline knows
+# those of images alone.
+IMAGE_TO_VIDEO = {"LTXPipeline": "LTXImageToVideoPipeline"}
 
 
 def load(
@@ -35,14 +39,16 @@ def load(
     *,
     seed: int = 0,
     dtype: str | None = None,
-    offload: bool = False,
+    tuning: Tuning = NO_TUNING,
+    with_image: bool = False,
 ) -> DiffusionPipeline:
     """The pipeline of `model`, a path or an id, on the device; without one, the tiny random one.
 
     `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, loaded
     weights are bfloat16 on an accelerator, float32 on the CPU. Under torchrun, each rank has the
-    device of its number. With `offload`, parts wait in the host's memory.
-    Raises CaptureError for a model that is missing or not to be had, and for what is not installed.
+    device of its number. `with_image` asks for the variant of the pipeline that takes an image.
+    Raises CaptureError for a model that is missing or not to be had, for what is not installed,
+    without such a variant, and for what `tuning` asks of a pipeline that does not support it.
     """
     module, build, loader = KINDS[kind]
     with capture_extra():
@@ -65,16 +71,28 @@ def load(
         torch.manual_seed(seed)
         wanted = dtype or ("float32" if device.type == "cpu" else "bfloat16")
         pipeline = _from_weights(getattr(diffusers, loader), model, getattr(torch, wanted))
+    if with_image:
+        pipeline = _with_image(pipeline)
     pipeline.set_progress_bar_config(disable=True)
-    if not offload:
-        return pipeline.to(device)
-    if device.type == "cpu":
-        warn(NOTHING_TO_OFFLOAD)
-        return pipeline
-    with capture_extra():
-        import accelerate  # noqa: F401
-    pipeline.enable_model_cpu_offload()
+    tune(pipeline, tuning, device)
     return pipeline
+
+
+def _with_image(pipeline: DiffusionPipeline) -> DiffusionPipeline:
+    """The variant of the pipeline that takes an image, with the same parts."""
+    import diffusers
+
+    if "image" in arguments_of(pipeline):
+        return pipeline
+    name = type(pipeline).__name__
+    if name in IMAGE_TO_VIDEO:
+        return getattr(diffusers, IMAGE_TO_VIDEO[name]).from_pipe(
+            pipeline, torch_dtype=pipeline.dtype
+        )
+    try:
+        return diffusers.AutoPipelineForImage2Image.from_pipe(pipeline)
+    except ValueError as error:
+        raise CaptureError(f"{name}: no variant in diffusers that takes an image") from error
 
 
 def _from_weights(
@@ -87,7 +105,7 @@ def _from_weights(
             warnings.simplefilter("ignore", FutureWarning)  # older versions know no other name
             return loader.from_pretrained(model, torch_dtype=dtype)
     except (OSError, ValueError, ImportError) as error:  # gated, misspelt, offline, not whole
-        reason = next((line for line in str(error).splitlines() if line.strip()), "")
+        reason = first_line(error)
         hint = ""
         if "gated" in str(error) or "401" in str(error):
             hint = "; accept its licence on the hub, then: hf auth login"

@@ -23,7 +23,7 @@ def tiny_ltx(seed: int = 0) -> LTXPipeline:
 
     tokenizer = byte_tokenizer(T5_LENGTH)
     return LTXPipeline(
-        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, shift_terminal=0.1),
+        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True),
         vae=_vae(),
         text_encoder=tiny_t5(tokenizer),
         tokenizer=tokenizer,

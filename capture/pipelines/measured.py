@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from capture.pipelines.calls import Inputs, generate, image_asked_for
 from capture.pipelines.compiling import Compile, compile_parts
-from capture.pipelines.record import check_sizes
+from capture.pipelines.record import check_inputs
 from capture.recording.measure import Subject, measure
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def measure_pipeline(
 
     See `capture.recording.measure.measure`. Raises CaptureError as `record` does.
     """
-    check_sizes(pipeline, inputs)
+    check_inputs(pipeline, inputs)
     device = pipeline._execution_device
     if compiled:
         compile_parts(pipeline, compiled, device.type, names_kernels=False)
 
     def warm() -> Any:
-        with image_asked_for(pipeline):
+        with image_asked_for(pipeline, warm_inputs):
             return generate(pipeline, warm_inputs)
 
     subject = Subject(

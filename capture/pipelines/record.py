@@ -12,6 +12,7 @@ from capture.errors import CaptureError, capture_extra, warn
 from capture.output.ranks import rank
 from capture.pipelines.calls import (
     Inputs,
+    arguments_of,
     denoisers,
     frames_of_a_latent,
     generate,
@@ -20,8 +21,8 @@ from capture.pipelines.calls import (
     labelled_stages,
 )
 from capture.pipelines.compiling import Compile, compile_parts
-from capture.pipelines.images import save_images
-from capture.pipelines.load import NOTHING_TO_OFFLOAD
+from capture.pipelines.images import read_image, save_images
+from capture.pipelines.tuning import NO_TUNING, NOTHING_TO_OFFLOAD, Tuning
 from capture.recording.denoising import denoising_steps
 from capture.recording.profiler import Profiler
 
@@ -45,7 +46,7 @@ def record(
     warmup: int = 1,
     warm_inputs: Inputs | None = None,
     compiled: Compile | None = None,
-    offload: bool = False,
+    tuning: Tuning = NO_TUNING,
     save: bool = False,
     arguments: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -53,15 +54,16 @@ def record(
 
     Warm-up calls can have other inputs: those of another size make a compiled pipeline compile
     again inside the measured call. With `save`, the images of the profiled call become files of the
-    run directory. Returns what is in `run.json`; where the profiler is not enabled, the same, with
-    the times alone. Raises CaptureError if files cannot be written, for sizes that the pipeline
-    would round, and for a pipeline without a part to compile.
+    run directory. `tuning` tells what was changed in the pipeline before. Returns what is in
+    `run.json`; where the profiler is not enabled, the same, with the times alone. Raises
+    CaptureError if files cannot be written, for inputs that the pipeline would round or does not
+    take, and for a pipeline without a part to compile.
     """
     with capture_extra():
         import diffusers  # noqa: F401
         import torch
 
-    check_sizes(pipeline, inputs)
+    check_inputs(pipeline, inputs)
     device = pipeline._execution_device  # `device` is where offloaded parts wait
     compiling = compile_parts(pipeline, compiled, device.type) if compiled else None
     warm = warm_inputs or inputs
@@ -82,7 +84,7 @@ def record(
         "compile": compiling,
         "dtype": str(pipeline.dtype).removeprefix("torch."),
         "device": str(device),
-        "offload": (offload and device.type != "cpu") or None,
+        **asdict(tuning),
         "arguments": dict(arguments or {}),
         "warmup": warmup,
         "warmup_batch": warm.batch if warmup else None,
@@ -90,11 +92,14 @@ def record(
         "warmup_times_ns": [],
         **known_inputs(pipeline, inputs),
     }
-    missing = {"offload": NOTHING_TO_OFFLOAD} if offload and device.type == "cpu" else {}
+    missing = {}
+    if tuning.offload and device.type == "cpu":
+        missing["offload"] = NOTHING_TO_OFFLOAD
+        facts["offload"] = None
     facts["missing"] = missing
     profiler.describe(**facts)
     for _ in range(warmup):
-        with image_asked_for(pipeline), timed(device, facts["warmup_times_ns"]):
+        with image_asked_for(pipeline, warm), timed(device, facts["warmup_times_ns"]):
             generate(pipeline, warm)
     if compiled and sizes:
         facts["missing"] = missing | {"wall_time_ns": NOT_TIMED}
@@ -103,6 +108,8 @@ def record(
     profiler.describe(**facts)
     with profiler, labelled_stages(pipeline), torch.no_grad():
         made = generate(pipeline, inputs)
+        if profiler.step_num:  # fewer than asked for, where an image is kept in part
+            profiler.describe(steps=profiler.step_num)
     if save and profiler.enabled and profiler.output_dir and rank() == 0:
         save_images(made, profiler.output_dir)
     return profiler.run if profiler.enabled else facts
@@ -132,8 +139,21 @@ def times_without_profiler(
     }
 
 
-def check_sizes(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
-    """Raise CaptureError for sizes that the pipeline would round: run.json would be wrong."""
+def check_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
+    """Raise CaptureError for an image that cannot be had, and for less than one denoising step.
+
+    Also for sizes that the pipeline would round: run.json would be wrong.
+    """
+    if inputs.image:
+        read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
+    if inputs.strength is not None:
+        if "strength" not in arguments_of(pipeline):
+            raise CaptureError(f"{type(pipeline).__name__} takes no strength")
+        if int(inputs.steps * inputs.strength) < 1:
+            raise CaptureError(
+                f"a strength of {inputs.strength:g} leaves less than one of {inputs.steps} "
+                "denoising steps: ask for more"
+            )
     unit = _size_unit(pipeline)
     if inputs.height % unit or inputs.width % unit:
         raise CaptureError(f"height and width must be multiples of {unit} for this pipeline")

@@ -16,6 +16,7 @@ from capture.output.run_directory import appearing
 
 MOST_COMPILATIONS = 10_000
 LOG_DIRECTORY = "TORCH_TRACE"
+CACHE_DIRECTORY = "TORCHINDUCTOR_CACHE_DIR"  # also of Triton's kernels, and AOTAutograd's graphs
 TOO_LATE = (
     f"{LOG_DIRECTORY} was not set when torch was imported, so torch kept no compile log; "
     "`capture run` sets it"
@@ -80,7 +81,7 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     directory, process = tempfile.mkdtemp(), os.getpid()
     wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
     if fresh_cache:
-        wanted["TORCHINDUCTOR_CACHE_DIR"] = f"{directory}/cache"
+        wanted[CACHE_DIRECTORY] = f"{directory}/cache"
     ours = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(ours)
     try:

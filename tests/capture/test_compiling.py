@@ -1,15 +1,18 @@
 """Which parts of a pipeline torch.compile is to compile."""
 
+import os
 from typing import Any
 
 import pytest
 
+from capture.cli import main
 from capture.errors import CaptureError
 from capture.pipelines.compiling import Compile, compile_parts
 from capture.pipelines.flux import tiny_flux
 from capture.pipelines.sd import tiny_sd
 from capture.pipelines.sd3 import tiny_sd3
 
+CACHE = "TORCHINDUCTOR_CACHE_DIR"
 pytestmark = pytest.mark.usefixtures("compiler", "capture_extra")
 
 
@@ -76,3 +79,20 @@ def test_a_part_that_the_pipeline_lacks_is_one_error():
     pipeline.vae = None
     with pytest.raises(CaptureError, match="StableDiffusionPipeline: no vae to compile"):
         compile_parts(pipeline, Compile(parts=("vae",)), "cpu")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_compilers_cache(kept, monkeypatch, tmp_path):
+    """A directory that is asked for goes before the variable; the variable, before a fresh one."""
+    seen = []
+    monkeypatch.setattr(main, "profile_pipeline", lambda _: seen.append(os.environ[CACHE]))
+    monkeypatch.setenv(CACHE, "elsewhere")
+    asked = ["--compile-cache", str(tmp_path / "new" / "cache")] if kept else []
+    main.run(["flux", "--tiny", "--compile", *asked])
+    assert seen == [str(tmp_path / "new" / "cache") if kept else "elsewhere"]
+
+
+def test_a_cache_that_cannot_be_a_directory_is_one_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CaptureError, match="file: cannot be a directory"):
+        main.run(["flux", "--tiny", "--compile", "--compile-cache", str(tmp_path / "file")])

@@ -1,8 +1,13 @@
 """What a pipeline is called with, by the options of the command line."""
 
+import numpy as np
 import pytest
 
+from capture.errors import CaptureError
 from capture.pipelines.calls import Inputs, denoisers, generate, known_inputs
+from capture.pipelines.images import read_image
+from capture.pipelines.load import load
+from capture.pipelines.record import check_inputs
 from tests.capture.captured import Captured
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
@@ -72,7 +77,14 @@ def test_an_inference_with_all_options(run_loaded_capture, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "flag", ["--regional", "--dynamic", "--compile-parts=vae", "--compile-mode=default"]
+    "flag",
+    [
+        "--regional",
+        "--dynamic",
+        "--compile-parts=vae",
+        "--compile-mode=default",
+        "--compile-cache=c",
+    ],
 )
 def test_options_of_compilation_need_it(flag, run_loaded_capture):
     finished = run_loaded_capture("flux", "--tiny", flag, "--no-profile")
@@ -86,3 +98,73 @@ def test_a_file_without_prompts_is_one_error(run_loaded_capture, tmp_path):
     finished = run_loaded_capture("flux", "--tiny", "--prompts", str(empty), "--no-profile")
     assert finished.returncode == 1
     assert "no prompt in it" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "pipeline", "strength", "steps"),
+    [
+        ("flux", "FluxImg2ImgPipeline", 0.6, 3),
+        ("sdxl", "StableDiffusionXLImg2ImgPipeline", 0.3, 1),
+    ],
+)
+def test_an_image_to_begin_with(kind, pipeline, strength, steps, run_loaded_capture, tmp_path):
+    """A share of the five steps runs: as large as the pipeline has it, where none is asked for."""
+    given = ("--image", "random", "--steps", "5", "--height", "32", "--save", "--batch", "2")
+    finished = run_loaded_capture(kind, "--tiny", *given, "--out", str(tmp_path / "run"))
+    assert finished.returncode == 0, finished.stderr
+    captured = Captured.read(tmp_path / "run")
+    said = ("pipeline", "image", "strength", "steps", "height", "width")
+    assert [captured.run[key] for key in said] == [pipeline, "random", strength, steps, 32, 64]
+    assert len(captured.steps) == len(captured.run["step_times_ns"]) == steps
+    from PIL import Image
+
+    assert Image.open(tmp_path / "run" / "image-0.png").size == (64, 32)
+
+
+def test_the_image_decides_what_comes_out(tmp_path):
+    from PIL import Image
+
+    given = tmp_path / "red.png"
+    Image.new("RGBA", (10, 20), "red").save(given)
+    pipeline = load("flux", None, with_image=True)
+    made = [
+        np.asarray(generate(pipeline, Inputs(steps=2, strength=1 / 2, image=image)).images[0])
+        for image in (str(given), "random", "random")
+    ]
+    assert (made[1] == made[2]).all()
+    assert (made[0] != made[1]).any()
+
+
+def test_a_video_begins_with_an_image():
+    pipeline = load("ltx", None, with_image=True, dtype="bfloat16")
+    assert (type(pipeline).__name__, str(pipeline.dtype)) == (
+        "LTXImageToVideoPipeline",
+        "torch.bfloat16",
+    )
+    inputs = Inputs(steps=1, frames=9, image="random", max_sequence_length=64, batch=2)
+    assert len(generate(pipeline, inputs).frames) == 2
+
+
+def test_an_image_that_cannot_be_had_is_one_error(tmp_path):
+    no_image = tmp_path / "text.png"
+    no_image.write_text("no image")
+    with pytest.raises(CaptureError, match=r"text\.png: not an image"):
+        read_image(str(no_image), 64, 64, 0)
+    with pytest.raises(CaptureError, match="cannot be read as an image: No such file"):
+        read_image(str(tmp_path / "none.png"), 64, 64, 0)
+    with pytest.raises(CaptureError, match="WanPipeline: no variant in diffusers"):
+        load("wan", None, with_image=True)
+
+
+def test_a_strength_that_leaves_no_step_is_one_error():
+    pipeline = load("sdxl", None, with_image=True)
+    with pytest.raises(CaptureError, match=r"0\.3 leaves less than one of 3 denoising steps"):
+        check_inputs(pipeline, Inputs(steps=3, image="random", strength=0.3))
+    with pytest.raises(CaptureError, match="FluxPipeline takes no strength"):
+        check_inputs(load("flux", None), Inputs(image="random", strength=0.3))
+
+
+def test_a_strength_needs_an_image(run_loaded_capture):
+    finished = run_loaded_capture("flux", "--tiny", "--strength", "0.5", "--no-profile")
+    assert finished.returncode == 1
+    assert "--strength needs --image" in finished.stderr

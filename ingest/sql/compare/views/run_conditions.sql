@@ -16,7 +16,9 @@ of_runs AS (
         run_id,
         model,
         json_extract_string(run_json, '$.batch') AS batch,
-        json_extract_string(run_json, '$.offload') AS offload,
+        -- Of old runs, `run.json` says true for model.
+        nullif(replace(json_extract_string(run_json, '$.offload'), 'true', 'model'), 'false')
+            AS offload,
         json_extract_string(run_json, '$.dtype') AS dtype,
         device_name AS device,
         world_size::VARCHAR AS world_size,

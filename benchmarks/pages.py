@@ -229,7 +229,7 @@ def measure(store: ingest.Store, times: int, only: str) -> Iterator[Measured]:
     pages = [
         *((name, f"{name}?run={runs[SHOWN]}", MORE) for name in PAGES_OF_RUN),
         ("memory", f"memory?run={runs[SNAPSHOT]}", MORE),
-        *((name, name, MORE) for name in ("runs", "trends", "sql")),
+        *((name, name, MORE) for name in ("runs", "sweeps", "trends", "sql")),
         ("compare", f"compare?base={runs[SHOWN]}&other={runs[OTHER]}", MORE),
         *((f"{name}, large", f"{name}?run={runs[LARGE]}", MORE_LARGE) for name in PAGES_OF_RUN),
     ]

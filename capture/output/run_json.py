@@ -71,6 +71,7 @@ KEYS = {
     "compilation": "what torch.compile did (see `capture.recording.compilation.summary`)",
     "error": "what ended the run, if something did",
     "missing": "what was asked for and could not be had, with the reason",
+    "sweep": "what `capture sweep` found of this variant: table `sweep_variants` has it",
     "tags": "free labels of the run, text to text",
 }
 

@@ -37,7 +37,7 @@ def sweep(asked: argparse.Namespace, given: Sequence[str], check: Check) -> None
         at_work.measure()
         at_work.profile()
     except KeyboardInterrupt:
-        say(f"stopped; what is done is in {directory}, and the same command goes on from there")
+        say(f"what is done stays in {directory}: the same command goes on from there")
         raise
     at_work.clean()
     store = asked.store or directory / "store"

@@ -39,23 +39,23 @@ class Sweep:
 
         A variant that failed is not tried again.
         """
-        rounds = range(1, self._plan.repeat + 1)
-        for number in rounds:
+        for number in range(1, self._plan.repeat + 1):
             variants = self._plan.variants
             if number % 2 == 0:  # in the other order: none is always behind the same one
                 variants.reverse()
-            for variant in variants:
+            for place, variant in enumerate(variants, 1):
                 if not self._file(variant, number).exists() and not self._failure(variant):
-                    self._time(variant, number)
+                    done = self._time(variant, number)
+                    say(f"round {number}, {place} of {len(variants)}: {variant.name}: {done}")
 
     def profile(self) -> None:
         """Profiles each variant that did not fail, once, and completes the descriptions of all."""
-        for variant in self._plan.variants:
+        for place, variant in enumerate(self._plan.variants, 1):
             if self._is_described(variant):
                 continue
             failure = self._failure(variant)
             if not failure:
-                say(f"{variant.name}: profile")
+                say(f"profile {place} of {len(self._plan.variants)}: {variant.name}")
                 out = ("--out", str(self.run_of(variant)), "--profile-name", self._name(variant))
                 failure = self._run(variant, *out, log="run.log")
             self._describe(variant, failure)
@@ -71,7 +71,8 @@ class Sweep:
             for output in self._outputs(variant):
                 output.unlink()
 
-    def _time(self, variant: Variant, number: int) -> None:
+    def _time(self, variant: Variant, number: int) -> str:
+        """Times it in one process; returns how long a call took, or why it failed."""
         file = self._file(variant, number)
         failure = self._run(
             variant,
@@ -82,10 +83,9 @@ class Sweep:
         )
         if failure:
             write_json(file, {"error": failure})
-        else:
-            calls_ns = json.loads(file.read_text("utf-8"))["call_times_ns"]
-        said = failure or f"{duration(median(calls_ns))} a call"
-        say(f"{variant.name}: {number} of {self._plan.repeat}: {said}")
+            return failure
+        calls_ns = json.loads(file.read_text("utf-8"))["call_times_ns"]
+        return f"{duration(median(calls_ns))} a call"
 
     def _run(
         self, variant: Variant, *options: str, log: str, cache: Path | None = None

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +63,7 @@ def described(swept, variant: str) -> dict:
 def test_each_variant_is_timed_in_processes_of_its_own(swept):
     found = described(swept, "default-kind-working")["sweep"]
     assert [len(calls) for calls in found["call_times_ns"]] == [2, 2]
-    assert [len(calls) for calls in found["warmup_times_ns"]] == [1, 1]
+    assert [len(calls) for calls in found["warmup_times_ns"]] == [3, 3]
     assert found["compilations"] == 1
     assert found["peak_of"] == "host"
     assert found["settings"] == {"kind": "working"}
@@ -111,15 +113,33 @@ def test_only_what_is_missing_is_done_again(swept):
     finished = sweep(directory.parent, *OPTIONS)
 
     assert finished.returncode == 0, finished.stderr
-    done = [line for line in finished.stderr.splitlines() if ": 2 of 2: " in line]
+    done = [line for line in finished.stderr.splitlines() if line.startswith("capture: round")]
     assert len(done) == 1
-    assert done[0].startswith("capture: default kind=working: 2 of 2")
+    assert "round 2, 2 of 4: default kind=working: " in done[0]
     assert kept.stat().st_mtime_ns == before
 
 
 def test_compiler_caches_and_outputs_are_removed(swept):
     assert not list(swept[0].rglob("cache"))
     assert not list(swept[0].rglob("*.npy"))
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    (tmp_path / "mine.py").write_text("import time\ndef mine(): time.sleep(300)\n")
+    command = [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine"]
+    with subprocess.Popen(
+        [*command, "--try", "eager", "--out", "swept"], cwd=tmp_path, stderr=subprocess.PIPE
+    ) as process:
+        log = tmp_path / "swept" / "eager" / "1.log"
+        while not log.exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        said = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert "what is done stays in swept: the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # it did not fail
 
 
 @pytest.mark.parametrize(

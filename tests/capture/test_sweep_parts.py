@@ -44,7 +44,10 @@ def test_options_of_a_variant():
     assert plan("max-autotune+dynamic", axes=axes).command(last) == [
         *("flux", "--tiny", "--compile", "--compile-mode", "max-autotune"),
         *("--compile", "--dynamic", "--height=768", "--width=1360", "--cache=dbcache"),
+        "--warmup=3",
     ]
+    own = Plan(("flux", "--tiny", "--warmup", "1"), (), (), 1, 1)
+    assert own.command(first)[-1] == "--width=1360"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Page Sweeps: the table, the chart, and the variant that was clicked."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import ingest
+from dashboard.drawing import formatting
+from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, write_runs
+from tests.dashboard.browser import query_of, wait_until_drawn
+from tests.dashboard.elements import charts, table_with, texts
+from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sweeps")
+    store = ingest.Store(directory / "store")
+    for run in write_runs(directory / "runs"):
+        store.add(run)
+    return store.path
+
+
+@pytest.fixture(scope="module")
+def rows(swept):
+    with ingest.connect(swept) as connection:
+        return {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
+
+
+def test_the_table_has_all_variants(app, swept, rows):
+    page = app(swept, "sweeps")
+    assert not page.exception
+    table = table_with(page, "image_ns").set_index("variant")
+    assert list(table.index) == list(rows)
+    assert table.loc["default 64", "image_ns"] == rows["default 64"]["image_ns"]
+    assert table.loc["default 64", "speed"] == "2.02×"
+    assert table.loc["eager 64", "psnr"] == "equal"
+    assert table.loc["failing 64", "failure"] == FAILURE
+
+
+def test_the_fastest_says_how_far_its_output_is(app, swept):
+    page = app(swept, "sweeps")
+    found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
+    assert found["Variants"][0] == "5"
+    assert found["Failed"][0] == "1"
+    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference to eager 0.25")
+
+
+def test_points_are_coloured_by_their_distance(app, swept):
+    page = app(swept, "sweeps")
+    points = charts(page)[0].set_index("variant")
+    assert set(points.index) == set(TIMES)  # the one that failed has no time
+    assert points["colour"].nunique() == len(TIMES)  # equal, near, far, unknown
+    assert points.loc["wrong 64", "distance"] == "mean difference to eager 0.25"
+    assert "1 variant without a time: see the table." in texts(page)
+
+
+def test_a_clicked_variant_says_why_and_leads_on(app, swept, rows):
+    slow = rows["slow 64"]["run_id"]
+    said = texts(app(swept, "sweeps", at=slow))
+    assert "Time per image in each process: 100 ms, 100 ms." in said
+    assert "no difference to eager: shape (1, 8) instead of (1, 4)" in said
+    assert f"Compiled again: {formatting.literal(REASON)}" in said
+
+
+def test_a_store_without_a_sweep_says_how_to_make_one(app, shown_store):
+    page = app(shown_store, "sweeps")
+    assert "This store has no sweep. This command makes one:" in [info.value for info in page.info]
+    assert "capture sweep flux" in page.code[0].value
+
+
+def test_in_a_browser_a_click_opens_a_variant(tab: Page, serve, swept, rows):
+    tab.goto(f"{serve(swept)}/sweeps")
+    wait_until_drawn(tab)
+    tab.get_by_text("wrong 64", exact=True).last.click()
+    expect(tab.get_by_text("Compare with eager 64")).to_be_visible()
+    assert query_of(tab)["at"] == [rows["wrong 64"]["run_id"]]
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 1000})
+        wait_until_drawn(tab)
+        assert tab.evaluate(OVERLAPPING) == []
+        assert tab.evaluate(CUT) == []
+    tab.get_by_text("Compare with eager 64").click()
+    wait_until_drawn(tab)
+    expect(tab.get_by_role("heading", name="Compare", exact=True)).to_be_visible()

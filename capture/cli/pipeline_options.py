@@ -117,6 +117,7 @@ def add_profiler(command: ArgumentParser) -> None:
 
 def at_least(least: int) -> Callable[[str], int]:
     """The type of an option that is a whole number, from `least` on."""
+
     def number(text: str) -> int:
         if not least <= int(text) < 2**63:
             raise argparse.ArgumentTypeError(f"{text} is not a number from {least} on")

@@ -119,12 +119,11 @@ def test_what_run_json_and_the_trace_say_is_compared(traces: Traces) -> None:
 
 
 def test_what_old_runs_say_of_offload_is_understood(traces: Traces) -> None:
-    for name, offload in (("old", True), ("new", "model"), ("none", False), ("absent", None)):
+    for name, offload in (("old", True), ("new", "model"), ("other", "group")):
         run(traces, name, {"offload": offload})
     with ingest.connect(traces.store.path) as connection:
         assert "offload" not in warnings(connection, "old", "new")
-        assert "offload" not in warnings(connection, "none", "absent")
-        assert warnings(connection, "absent", "old")["offload"] == (None, "model")
+        assert warnings(connection, "old", "other")["offload"] == ("model", "group")
 
 
 def test_shapes_types_and_damage_are_told(traces: Traces) -> None:

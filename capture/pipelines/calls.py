@@ -1,20 +1,18 @@
-"""Calls of a diffusers pipeline: their inputs, and labels of their stages."""
+"""Calls of a diffusers pipeline, and their inputs."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from capture.errors import CaptureError
 
 if TYPE_CHECKING:
-    import torch
     from diffusers import DiffusionPipeline
 
-DENOISERS = ("transformer", "unet", "prior")
 # Inputs that not every pipeline takes, and the names of its arguments for them.
 OPTIONAL = {
     **{name: name for name in ("prompt", "height", "width", "max_sequence_length")},
@@ -99,42 +97,3 @@ def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
         for name, value in asdict(inputs).items()
         if name not in OPTIONAL or OPTIONAL[name] in known
     }
-
-
-def denoisers(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
-    """The parts that run in denoising steps, by name: two where each has half of the steps."""
-    names = [name for name in DENOISERS if getattr(pipeline, name, None) is not None]
-    second = [f"{name}_2" for name in names if getattr(pipeline, f"{name}_2", None) is not None]
-    return {name: getattr(pipeline, name) for name in names[:1] + second}
-
-
-@contextmanager
-def labelled_stages(pipeline: DiffusionPipeline) -> Iterator[None]:
-    """In the body, label text encoding and VAE decoding for the profiler."""
-    from torch.profiler import record_function
-
-    def labelled(label: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with record_function(label):
-                return function(*args, **kwargs)
-
-        return call
-
-    with ExitStack() as stages:
-        for owner, method, label in (
-            (pipeline, "encode_prompt", "text_encoding"),
-            (getattr(pipeline, "vae", None), "decode", "vae_decoding"),
-        ):
-            if function := getattr(owner, method, None):
-                stages.enter_context(_replaced(owner, method, labelled(label, function)))
-        yield
-
-
-@contextmanager
-def _replaced(owner: object, method: str, replacement: Callable[..., Any]) -> Iterator[None]:
-    """In the body, `replacement` stands for a method of this one object."""
-    setattr(owner, method, replacement)
-    try:
-        yield
-    finally:
-        delattr(owner, method)

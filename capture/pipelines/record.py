@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 from capture.device import Stopwatch, timed
 from capture.errors import CaptureError, capture_extra, warn
 from capture.output.ranks import rank
-from capture.pipelines.calls import (
-    Inputs,
-    generate,
-    image_asked_for,
-    known_inputs,
-    labelled_stages,
-)
+from capture.pipelines.calls import Inputs, generate, image_asked_for, known_inputs
 from capture.pipelines.compiling import Compile, compile_parts
 from capture.pipelines.images import save_images
 from capture.pipelines.load import NOTHING_TO_OFFLOAD
@@ -99,7 +93,7 @@ def record(
     else:
         facts |= times_without_profiler(pipeline, inputs, device)
     profiler.describe(**facts)
-    with profiler, labelled_stages(pipeline), torch.no_grad():
+    with profiler, torch.no_grad():
         made = generate(pipeline, inputs)
     if save and profiler.enabled and profiler.output_dir and rank() == 0:
         save_images(made, profiler.output_dir)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from capture.pipelines.calls import Inputs, denoisers, generate, known_inputs
+from capture.pipelines.calls import Inputs, generate, known_inputs
+from capture.recording.denoisers import denoisers
 from tests.capture.captured import Captured
 
 pytestmark = pytest.mark.usefixtures("capture_extra")

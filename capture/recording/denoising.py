@@ -39,7 +39,6 @@ def denoising_steps(
             update, close = bar.update, bar.close
             done = 0
             loop = begin_loop()
-            loop.callback(step.close)
 
             def move_on(count: float | None = 1) -> Any:
                 nonlocal done

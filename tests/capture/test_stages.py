@@ -1,6 +1,7 @@
 """The stages of diffusers pipelines in traces, and that nothing else of a pipeline changes."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def test_an_error_leaves_nothing_replaced(error, tmp_path):
     assert attributes(pipeline) == before
 
 
-def test_the_body_of_another_profiler_is_not_marked_on_other_threads(tmp_path):
+def test_a_call_on_another_thread_has_no_marks(tmp_path):
     pipeline = a_pipeline()
     results = []
     with Profiler(output_dir=tmp_path / "run"):
@@ -176,6 +177,18 @@ def test_a_pipeline_inside_another_one(tmp_path):
     assert found[-1] == "ProfilerStep#0/Outer/denoise/Own/decode"
 
 
+@pytest.fixture
+def compilations() -> Iterator[None]:
+    """Other tests in this process see none of them."""
+    import torch._dynamo
+
+    yield
+    torch._dynamo.reset()
+    torch._dynamo.utils.clear_compilation_metrics()
+
+
+@pytest.mark.usefixtures("compilations")
+@pytest.mark.filterwarnings("ignore:TORCH_TRACE")
 @pytest.mark.parametrize("regional", [False, True])
 def test_marks_make_nothing_compile_again(regional, tmp_path):
     import torch

@@ -81,7 +81,7 @@ DEVICES = """
 STAGES = """
     SELECT rank, device, pipeline, calls, stage, block, round(wall_ns / 1e6, 3) AS wall_ms,
         round(percent, 1) AS percent, round(idle_ns / 1e6, 3) AS idle_ms
-    FROM stage_summary WHERE run_id = $1
+    FROM stage_summary WHERE run_id = $1 AND level <> 'call'
     ORDER BY rank, device, pipeline, ordinal, level DESC, wall_ns DESC
 """
 COMPILATIONS = """

@@ -1,14 +1,15 @@
 -- Two runs by the stages of their pipelines: `stage_diff(base, other, rank := NULL)`. Of each run
 -- the device that `compared_runs` names counts, of that the pipeline with the longest median call,
 -- and of that this call.
--- One row: with level `stage`, a stage; these add up to the call in both, and in the change. With
--- level `block`, a class of blocks in a stage; these add up to the stage. No rows where a run has
--- no calls of pipelines.
+-- One row: with level `call`, the call; with level `stage`, a stage; these add up to the call in
+-- both, and in the change. With level `block`, a class of blocks in a stage; these add up to the
+-- stage. No rows where a run has no calls of pipelines.
 --
--- level              stage or block
--- stage              `encode`, `denoise`, `decode`, or `other` for code in none of these
+-- level              call, stage or block
+-- stage              `encode`, `denoise`, `decode`, or `other` for code in none of these; null for
+--                    the call
 -- block              with level `block`, the class; null for what is in no block
--- ordinal            order in which to show the stages, from 1
+-- ordinal            order in which to show the stages, from 1; 0 for the call
 -- base_ns            time on the device in the first run, ns
 -- other_ns           in the second
 -- change_ns          second less first

@@ -1,7 +1,7 @@
 -- What a call of a diffusers pipeline takes in each stage, and in each class of the denoiser's
 -- blocks: of several calls, the one of median wall time.
--- One row: with level `stage`, a stage of that call, on a device; these add up to the call. With
--- level `block`, a class of blocks in a stage; these add up to the stage.
+-- One row: with level `call`, that call, on a device; with level `stage`, a stage of it; these add
+-- up to the call. With level `block`, a class of blocks in a stage; these add up to the stage.
 -- Start here: Which stage of a pipeline takes the time, and which of its blocks?
 --
 -- run_id       the run
@@ -11,12 +11,13 @@
 -- call         the call (`stages.call`)
 -- source_id    its input file
 -- calls        calls of the pipeline on the device
--- level        stage or block
--- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these
+-- level        call, stage or block
+-- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these; null for the
+--              call
 -- block        with level `block`, the class; null for what is in no block
--- ordinal      order in which to show the stages, from 1
+-- ordinal      order in which to show the stages, from 1; 0 for the call
 -- occurrences  how often: with level `stage` the steps, or without any the stages; with level
---              `block` the calls of the blocks, null outside of blocks
+--              `block` the calls of the blocks, null outside of blocks; null for the call
 -- host_ns      time on the thread of the call, ns
 -- operators    outermost operators that began there
 -- wall_ns      time on the device, ns
@@ -78,7 +79,7 @@ sums AS (
         pipeline,
         stage,
         block,
-        if(grouping(block) = 1, 'stage', 'block') AS level,
+        ['block', 'stage', 'call'][1 + grouping(stage) + grouping(block)] AS level,
         count(DISTINCT step) AS steps,
         sum(occurrences) FILTER (WHERE block IS NOT NULL) AS blocks,
         sum(occurrences) FILTER (WHERE block IS NULL AND step IS NULL) AS stages,
@@ -91,7 +92,9 @@ sums AS (
         max(peak_bytes) AS peak_bytes
     FROM cells
     GROUP BY GROUPING SETS (
-        (run_id, rank, device, pipeline, stage), (run_id, rank, device, pipeline, stage, block)
+        (run_id, rank, device, pipeline),
+        (run_id, rank, device, pipeline, stage),
+        (run_id, rank, device, pipeline, stage, block)
     )
 )
 
@@ -106,12 +109,12 @@ SELECT
     sums.level,
     sums.stage,
     sums.block,
-    list_position(['encode', 'denoise', 'decode', 'other'], sums.stage) AS ordinal,
-    if(
-        sums.level = 'block',
-        sums.blocks,
-        coalesce(nullif(sums.steps, 0), sums.stages)
-    )::BIGINT AS occurrences,
+    coalesce(list_position(['encode', 'denoise', 'decode', 'other'], sums.stage), 0)::BIGINT
+        AS ordinal,
+    CASE sums.level
+        WHEN 'stage' THEN coalesce(nullif(sums.steps, 0), sums.stages)
+        WHEN 'block' THEN sums.blocks
+    END::BIGINT AS occurrences,
     coalesce(sums.host_ns, 0) AS host_ns,
     coalesce(sums.operators, 0) AS operators,
     coalesce(sums.wall_ns, 0) AS wall_ns,
@@ -128,7 +131,7 @@ INNER JOIN medians
         AND sums.device IS NOT DISTINCT FROM medians.device
         AND sums.pipeline = medians.pipeline
 QUALIFY
-    sums.level = 'stage'
+    sums.level <> 'block'
     OR count(sums.block) OVER (
         PARTITION BY sums.run_id, sums.rank, sums.device, sums.pipeline, sums.stage
     ) > 0

@@ -220,6 +220,7 @@ def test_the_summary_has_the_median_call(traces: Traces, command: Command) -> No
     )
     columns = "level, stage, block, call, calls, occurrences, wall_ns // 1000"
     assert connection.sql(f"SELECT {columns} FROM stage_summary").fetchall() == [
+        ("call", None, None, 1, 3, None, 30),
         ("stage", "decode", None, 1, 3, 1, 5),
         ("stage", "other", None, 1, 3, 1, 25),
     ]
@@ -237,6 +238,7 @@ def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
         [ids["base"], ids["other"]],
     ).fetchall()
     assert rows == [
+        ("call", None, None, 100, 40, -60),
         ("stage", "encode", None, 10, 0, -10),
         ("stage", "denoise", None, 40, 40, 0),
         ("block", "denoise", "New", 0, 25, 25),
@@ -257,7 +259,7 @@ def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
                 call,
                 device,
                 level,
-                if(level = 'block', stage, 'call') AS whole,
+                if(level = 'block', stage, level) AS whole,
                 sum(wall_ns) AS wall_ns,
                 sum(host_ns) AS host_ns,
                 sum(busy_ns + idle_ns + waiting_ns) AS all_ns
@@ -266,7 +268,9 @@ def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
             SELECT call, device, 'block' AS level, stage AS whole, wall_ns, host_ns
             FROM stage_summary WHERE level = 'stage'
             UNION ALL
-            SELECT call, device, 'stage', 'call', wall_ns, host_ns FROM stage_calls
+            SELECT call, device, unnest(['stage', 'call']), unnest(['stage', 'call']), wall_ns,
+                host_ns
+            FROM stage_calls
         )
         FROM sums JOIN wholes USING (call, level, whole)
         WHERE sums.device IS NOT DISTINCT FROM wholes.device

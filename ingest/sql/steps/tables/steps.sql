@@ -46,7 +46,6 @@ calls AS (
         category = 'user_annotation'
         AND NOT is_torch_label(name)
         AND NOT is_benchmark_marker(name)
-        AND coalesce(stage_mark(name) NOT IN ('stage', 'block'), TRUE)
         AND source_id IN (FROM without_steps)
     UNION ALL
     SELECT 'module' AS steps_from, source_id, name, start_ns, end_ns

@@ -9,14 +9,10 @@ import pytest
 
 import ingest
 from tests.builders.events import Event, host, kernel, op
+from tests.builders.pipelines import CALL, mark
 from tests.conftest import Command, Traces
 from tests.ingest.sql.stages import stages_in_python
 from tests.ingest.sql.stages.stages_in_python import Cell, Cells
-
-
-def mark(name: str, start: float, dur: float, tid: int = 1) -> Event:
-    """A label of `capture`'s, or a step."""
-    return host(name, "user_annotation", start, dur, tid=tid)
 
 
 def launched(
@@ -26,20 +22,6 @@ def launched(
     correlation = round(launch * 1000) * 10 + device
     call = host("cudaLaunchKernel", "cuda_runtime", launch, 0, {"correlation": correlation}, tid)
     return [call, kernel(name, start, dur, device=device, correlation=correlation)]
-
-
-CALL = (
-    mark("pipeline: Flux", 0, 100),
-    mark("stage: encode", 10, 10),
-    mark("stage: denoise", 30, 40),
-    mark("ProfilerStep#0", 31, 19),
-    mark("block: Double", 35, 5),
-    mark("block: Double", 40, 5),
-    mark("block: Single", 45, 5),
-    mark("ProfilerStep#1", 50, 20),
-    mark("block: Double", 55, 10),
-    mark("stage: decode", 80, 15),
-)
 
 
 def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any]:

@@ -42,6 +42,11 @@ def unseen() -> Iterator[None]:
     from torch.utils._python_dispatch import _disable_current_modes
 
     tracing = torch._C._get_tracing_state()
+    if not (
+        tracing or torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack()
+    ):
+        yield  # to hide them takes longer than to record them
+        return
     torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
     try:
         with _disable_current_modes(), torch._C.DisableTorchFunction():

@@ -47,8 +47,8 @@ def show(pair: Pair) -> None:
 
 def _query(pair: Pair) -> Query:
     return select(
-        "level, stage, block, base_ns, other_ns, change_ns, percent, base_idle_ns, other_idle_ns, "
-        "base_peak_bytes, other_peak_bytes",
+        "level, stage, block_class, base_ns, other_ns, change_ns, percent, base_idle_ns, "
+        "other_idle_ns, base_peak_bytes, other_peak_bytes",
         "stage_diff",
         arguments=pair.of_rank,
         order_by="ordinal, level DESC, greatest(base_ns, other_ns) DESC",

@@ -14,15 +14,15 @@ EXPLAINED = (
     "code. The stages add up to the call, and the blocks to their stage. Work belongs to the stage "
     "that launched it, and idle time to the work that ended it."
 )
-ROW = ["level", "stage", "block"]
+ROW = ["level", "stage", "block_class"]
 STACK = "parts"
 
 
 def show(view: View) -> None:
     """A table for each pipeline; nothing for a run without marks of stages."""
     query = select(
-        "pipeline, calls, level, stage, block, occurrences, wall_ns, percent, busy_ns, idle_ns, "
-        "host_ns, operators, peak_bytes",
+        "pipeline, calls, level, stage, block_class, occurrences, wall_ns, percent, busy_ns, "
+        "idle_ns, host_ns, operators, peak_bytes",
         "stage_summary",
         view.where(),
         order_by="pipeline, ordinal, level DESC, wall_ns DESC",
@@ -31,10 +31,10 @@ def show(view: View) -> None:
     if frame.empty:
         return
     of_parts = select(
-        "pipeline, level, stage, block, part, ns",
+        "pipeline, level, stage, block_class, part, ns",
         "stage_parts_of_calls",
         {**view.where(), "part <>": "overlap"},
-        order_by="pipeline, level, stage, block, ordinal",
+        order_by="pipeline, level, stage, block_class, ordinal",
     )
     queries = {"stages": query, "parts": of_parts}
     menu.heading(stages.TITLE, queries, "stages", help=EXPLAINED, files=view.files)

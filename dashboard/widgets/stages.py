@@ -10,8 +10,8 @@ TITLE = "Stages of the pipeline"
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of `stage_summary` or `stage_diff` with one name in `stage`, indented by its level."""
-    names = [_name(row.level, row.stage, row.block) for row in frame.itertuples()]
-    return frame.assign(stage=names).drop(columns=["level", "block"])
+    names = [_name(row.level, row.stage, row.block_class) for row in frame.itertuples()]
+    return frame.assign(stage=names).drop(columns=["level", "block_class"])
 
 
 def _name(level: object, stage: object, block: object) -> str:

@@ -49,7 +49,8 @@ def test_the_stages_of_a_call_are_those_of_its_trace(captured: Captured, store):
     connection = added(captured.directory, store)
     assert_stages(connection, captured)
     rows = connection.sql(
-        "SELECT stage, block, occurrences FROM stage_summary WHERE block IS NOT NULL ORDER BY ALL"
+        "SELECT stage, block_class, occurrences FROM stage_summary "
+        "WHERE block_class IS NOT NULL ORDER BY ALL"
     ).fetchall()
     blocks = [("denoise", f"Flux{kind}TransformerBlock", 6) for kind in ("Single", "")]
     assert rows == blocks
@@ -66,8 +67,8 @@ def test_the_stages_of_another_pipeline(run_loaded_capture, tmp_path, store):
     connection = added(tmp_path / "sd", store)
     assert_stages(connection, Captured.read(tmp_path / "sd"))
     rows = connection.sql(
-        "SELECT pipeline, stage, block, occurrences, peak_bytes > 1000 FROM stage_summary "
-        "WHERE level = 'stage' OR block IS NOT NULL ORDER BY ordinal, level DESC"
+        "SELECT pipeline, stage, block_class, occurrences, peak_bytes > 1000 FROM stage_summary "
+        "WHERE level = 'stage' OR block_class IS NOT NULL ORDER BY ordinal, level DESC"
     ).fetchall()
     assert [row[1:] for row in rows] == [
         ("encode", None, 1, True),
@@ -84,7 +85,7 @@ def assert_stages(connection: Any, captured: Captured) -> None:
     host_ns = {
         (stage, step, block): ns
         for stage, step, block, ns in connection.sql(
-            "SELECT stage, step, block, host_ns FROM stages"
+            "SELECT stage, step, block_class, host_ns FROM stages"
         ).fetchall()
     }
     marks = [event for event in captured.events if event.get("cat") == "user_annotation"]

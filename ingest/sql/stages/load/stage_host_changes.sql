@@ -8,6 +8,6 @@ WITH ends AS (
             AND pipeline_calls.end_ns = stage_stretches.start_ns
 )
 
-SELECT source_id, start_ns AS from_ns, call, stage, step, block FROM stage_stretches
+SELECT source_id, start_ns AS from_ns, call, stage, step, block_class FROM stage_stretches
 UNION ALL BY NAME
 FROM ends;

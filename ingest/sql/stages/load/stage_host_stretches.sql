@@ -6,7 +6,7 @@ SELECT
     measured.call,
     if(moment.call = measured.call, moment.stage, NULL) AS stage,
     if(moment.call = measured.call, moment.step, NULL) AS step,
-    if(moment.call = measured.call, moment.block, NULL) AS block,
+    if(moment.call = measured.call, moment.block_class, NULL) AS block_class,
     part,
     operators,
     dur_ns

@@ -50,7 +50,7 @@ SELECT
     calls.call,
     coalesce(stages.label, 'other') AS stage,
     steps.step,
-    blocks.label AS block,
+    blocks.label AS block_class,
     coalesce(blocks.event_id, steps.step, stages.event_id, 0) AS occurrence,
     spans.start_ns,
     spans.end_ns

@@ -24,6 +24,6 @@ SELECT
     stretch.call,
     stretch.stage,
     stretch.step,
-    stretch.block
+    stretch.block_class
 FROM found
 WHERE stretch IS NOT NULL;

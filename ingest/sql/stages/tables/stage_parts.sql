@@ -9,20 +9,20 @@
 -- the first activity of the call and after its last belongs to what the host did, and to `other`
 -- before and after the call. A host's own time belongs where it passed.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- device     number of the device; null where the host is measured
--- pipeline   class of the pipeline
--- call       place of the call among those of its input file, from 1 (`stages.call`)
--- stage      `encode`, `denoise`, `decode` or `other`
--- step       number of the denoising step (`steps.step`); null outside of steps
--- block      class of the denoiser's block; null outside of blocks
--- part       `lead`, `tail`, `compute`, … or a cause of idle time, as in `parts`
--- is_idle    whether the device, or the host without one, had nothing to do; null for `lead` and
---            `tail`
--- ordinal    order in which to show the parts, from 1
--- ns         time, ns; an overlap is negative, which makes it a part
+-- run_id       the run
+-- source_id    the input file
+-- rank         rank of the process
+-- device       number of the device; null where the host is measured
+-- pipeline     class of the pipeline
+-- call         place of the call among those of its input file, from 1 (`stages.call`)
+-- stage        `encode`, `denoise`, `decode` or `other`
+-- step         number of the denoising step (`steps.step`); null outside of steps
+-- block_class  class of the denoiser's block; null outside of blocks
+-- part         `lead`, `tail`, `compute`, … or a cause of idle time, as in `parts`
+-- is_idle      whether the device, or the host without one, had nothing to do; null for `lead` and
+--              `tail`
+-- ordinal      order in which to show the parts, from 1
+-- ns           time, ns; an overlap is negative, which makes it a part
 WITH
 activities AS (
     SELECT
@@ -51,7 +51,7 @@ activities AS (
 
 -- The host's time around a call is in no stage.
 stretches AS (
-    SELECT source_id, call, stage, step, block, start_ns, end_ns FROM stage_stretches
+    SELECT source_id, call, stage, step, block_class, start_ns, end_ns FROM stage_stretches
     UNION ALL BY NAME
     SELECT source_id, call, 'other' AS stage, 0 AS start_ns, start_ns AS end_ns FROM pipeline_calls
     UNION ALL BY NAME
@@ -77,7 +77,7 @@ around AS (
 ),
 
 found AS (
-    SELECT source_id, device, call, work.stage, work.step, work.block, part, inside_ns AS ns
+    SELECT source_id, device, call, work.stage, work.step, work.block_class, part, inside_ns AS ns
     FROM activities
     UNION ALL
     SELECT
@@ -86,7 +86,7 @@ found AS (
         call,
         work.stage,
         work.step,
-        work.block,
+        work.block_class,
         'overlap' AS part,
         covered_ns - inside_ns AS ns
     FROM activities
@@ -97,7 +97,7 @@ found AS (
         measured.call,
         work.stage,
         work.step,
-        work.block,
+        work.block_class,
         gap.cause AS part,
         gap.dur_ns AS ns
     FROM stage_windows AS measured
@@ -117,7 +117,7 @@ found AS (
         around.call,
         stretch.stage,
         stretch.step,
-        stretch.block,
+        stretch.block_class,
         around.part,
         least(around.end_ns, stretch.end_ns) - greatest(around.start_ns, stretch.start_ns) AS ns
     FROM around
@@ -134,7 +134,7 @@ found AS (
         call,
         stage,
         step,
-        block,
+        block_class,
         part,
         if(part = 'compute', operators, 1) * dur_ns AS ns
     FROM stage_host_stretches
@@ -145,7 +145,7 @@ found AS (
         call,
         stage,
         step,
-        block,
+        block_class,
         'overlap' AS part,
         (1 - operators) * dur_ns AS ns
     FROM stage_host_stretches
@@ -160,7 +160,7 @@ SELECT
     calls.call,
     coalesce(found.stage, 'other') AS stage,
     found.step,
-    found.block,
+    found.block_class,
     found.part,
     listed.is_idle,
     listed.ordinal,
@@ -177,9 +177,16 @@ GROUP BY
     calls.call,
     coalesce(found.stage, 'other'),
     found.step,
-    found.block,
+    found.block_class,
     found.part,
     listed.is_idle,
     listed.ordinal
 HAVING sum(found.ns) <> 0
-ORDER BY calls.source_id, found.device, calls.call, stage, found.step, found.block, listed.ordinal;
+ORDER BY
+    calls.source_id,
+    found.device,
+    calls.call,
+    stage,
+    found.step,
+    found.block_class,
+    listed.ordinal;

@@ -2,7 +2,6 @@
 -- denoising loop by step and class of block, decoding, and other code. The rows of a call add up to
 -- it, to the ns; `stage_parts` has the time of its devices.
 -- One row: what a call did in a stage, a step and a class of blocks, and in no other inside.
--- Start here: What does a call of a diffusers pipeline consist of?
 -- Materialised: several relations read it, and its file is written from it.
 --
 -- `capture` labels all this (`docs/capture.md`); a trace without these labels has no rows. Of
@@ -17,7 +16,7 @@
 -- call         place of the call among those of its input file, from 1
 -- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these
 -- step         number of the denoising step (`steps.step`); null outside of steps
--- block        class of the denoiser's block; null outside of blocks
+-- block_class  class of the denoiser's block; null outside of blocks
 -- occurrences  how often: blocks, or without one steps, or stages; 1 for `other`
 -- start_ns     Unix time at which the first of them began, ns
 -- host_ns      time on the thread of the call, ns
@@ -33,19 +32,19 @@ cells AS (
         call,
         stage,
         step,
-        block,
+        block_class,
         count(DISTINCT occurrence) AS occurrences,
         min(start_ns) AS start_ns,
         sum(end_ns - start_ns)::BIGINT AS host_ns
     FROM stage_stretches
-    GROUP BY source_id, rank, pipeline, call, stage, step, block
+    GROUP BY source_id, rank, pipeline, call, stage, step, block_class
 ),
 
 operators AS (
-    SELECT source_id, call, stage, step, block, count(*) AS operators
+    SELECT source_id, call, stage, step, block_class, count(*) AS operators
     FROM stage_work
     WHERE kind = 'operator'
-    GROUP BY source_id, call, stage, step, block
+    GROUP BY source_id, call, stage, step, block_class
 )
 
 SELECT
@@ -55,7 +54,7 @@ SELECT
     cells.call,
     cells.stage,
     cells.step,
-    cells.block,
+    cells.block_class,
     cells.occurrences,
     cells.start_ns,
     cells.host_ns,
@@ -68,12 +67,12 @@ LEFT JOIN operators
         AND cells.call = operators.call
         AND cells.stage = operators.stage
         AND cells.step IS NOT DISTINCT FROM operators.step
-        AND cells.block IS NOT DISTINCT FROM operators.block
+        AND cells.block_class IS NOT DISTINCT FROM operators.block_class
 LEFT JOIN stage_peaks AS peaks
     ON
         cells.source_id = peaks.source_id
         AND cells.call = peaks.call
         AND cells.stage = peaks.stage
         AND cells.step IS NOT DISTINCT FROM peaks.step
-        AND cells.block IS NOT DISTINCT FROM peaks.block
+        AND cells.block_class IS NOT DISTINCT FROM peaks.block_class
 ORDER BY cells.source_id, cells.call, cells.start_ns;

@@ -8,7 +8,7 @@
 -- level              call, stage or block
 -- stage              `encode`, `denoise`, `decode`, or `other` for code in none of these; null for
 --                    the call
--- block              with level `block`, the class; null for what is in no block
+-- block_class        with level `block`, the class; null for what is in no block
 -- ordinal            order in which to show the stages, from 1; 0 for the call
 -- base_ns            time on the device in the first run, ns
 -- other_ns           in the second
@@ -58,7 +58,7 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
         SELECT
             level,
             stage,
-            block,
+            block_class,
             ordinal,
             coalesce(sum(wall_ns) FILTER (WHERE side = 'base'), 0)::BIGINT AS base_ns,
             coalesce(sum(wall_ns) FILTER (WHERE side = 'other'), 0)::BIGINT AS other_ns,
@@ -71,18 +71,18 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
             max(peak_bytes) FILTER (WHERE side = 'base') AS base_peak_bytes,
             max(peak_bytes) FILTER (WHERE side = 'other') AS other_peak_bytes
         FROM found
-        GROUP BY level, stage, block, ordinal
+        GROUP BY level, stage, block_class, ordinal
     )
 
     SELECT
         level,
         stage,
-        block,
+        block_class,
         ordinal,
         base_ns,
         other_ns,
         other_ns - base_ns AS change_ns,
         percent_change(other_ns - base_ns, base_ns) AS percent,
-        * EXCLUDE (level, stage, block, ordinal, base_ns, other_ns)
+        * EXCLUDE (level, stage, block_class, ordinal, base_ns, other_ns)
     FROM paired
     ORDER BY ordinal, level DESC, greatest(base_ns, other_ns) DESC;

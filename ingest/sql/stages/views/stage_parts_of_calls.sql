@@ -2,25 +2,25 @@
 -- `parts` lists besides.
 -- One row: a part of a row of `stage_summary`.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device; null where the host is measured
--- pipeline  class of the pipeline
--- level     call, stage or block
--- stage     stage of the call; null for the call
--- block     with level `block`, the class; null for what is in no block
--- part      name of the part, as in `parts`
--- is_idle   whether it is a cause of idle time; null for `lead` and `tail`
--- ordinal   order in which to show the parts, from 1
--- ns        time, ns; an overlap is negative
+-- run_id       the run
+-- rank         rank of the process
+-- device       number of the device; null where the host is measured
+-- pipeline     class of the pipeline
+-- level        call, stage or block
+-- stage        stage of the call; null for the call
+-- block_class  with level `block`, the class; null for what is in no block
+-- part         name of the part, as in `parts`
+-- is_idle      whether it is a cause of idle time; null for `lead` and `tail`
+-- ordinal      order in which to show the parts, from 1
+-- ns           time, ns; an overlap is negative
 SELECT
     part.run_id,
     part.rank,
     part.device,
     part.pipeline,
-    ['block', 'stage', 'call'][1 + grouping(part.stage) + grouping(part.block)] AS level,
+    ['block', 'stage', 'call'][1 + grouping(part.stage) + grouping(part.block_class)] AS level,
     part.stage,
-    part.block,
+    part.block_class,
     part.part,
     part.is_idle,
     part.ordinal,
@@ -41,6 +41,6 @@ GROUP BY GROUPING SETS (
     ),
     (
         part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal,
-        part.stage, part.block
+        part.stage, part.block_class
     )
 );

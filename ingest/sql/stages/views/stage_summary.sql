@@ -2,7 +2,6 @@
 -- blocks: of several calls, the one of median wall time.
 -- One row: with level `call`, that call, on a device; with level `stage`, a stage of it; these add
 -- up to the call. With level `block`, a class of blocks in a stage; these add up to the stage.
--- Start here: Which stage of a pipeline takes the time, and which of its blocks?
 --
 -- run_id       the run
 -- rank         rank of the process
@@ -14,7 +13,7 @@
 -- level        call, stage or block
 -- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these; null for the
 --              call
--- block        with level `block`, the class; null for what is in no block
+-- block_class  with level `block`, the class; null for what is in no block
 -- ordinal      order in which to show the stages, from 1; 0 for the call
 -- occurrences  how often: with level `stage` the steps, or without any the stages; with level
 --              `block` the calls of the blocks, null outside of blocks; null for the call
@@ -38,7 +37,7 @@ cells AS (
         medians.device,
         medians.pipeline,
         part.stage,
-        part.block,
+        part.block_class,
         part.ns AS wall_ns,
         if(NOT part.is_idle, part.ns, 0) AS busy_ns,
         if(part.is_idle, part.ns, 0) AS idle_ns,
@@ -57,7 +56,7 @@ cells AS (
         medians.device,
         medians.pipeline,
         cell.stage,
-        cell.block,
+        cell.block_class,
         cell.step,
         cell.occurrences,
         cell.host_ns,
@@ -78,11 +77,11 @@ sums AS (
         device,
         pipeline,
         stage,
-        block,
-        ['block', 'stage', 'call'][1 + grouping(stage) + grouping(block)] AS level,
+        block_class,
+        ['block', 'stage', 'call'][1 + grouping(stage) + grouping(block_class)] AS level,
         count(DISTINCT step) AS steps,
-        sum(occurrences) FILTER (WHERE block IS NOT NULL) AS blocks,
-        sum(occurrences) FILTER (WHERE block IS NULL AND step IS NULL) AS stages,
+        sum(occurrences) FILTER (WHERE block_class IS NOT NULL) AS blocks,
+        sum(occurrences) FILTER (WHERE block_class IS NULL AND step IS NULL) AS stages,
         sum(host_ns)::BIGINT AS host_ns,
         sum(operators)::BIGINT AS operators,
         sum(wall_ns)::BIGINT AS wall_ns,
@@ -94,7 +93,7 @@ sums AS (
     GROUP BY GROUPING SETS (
         (run_id, rank, device, pipeline),
         (run_id, rank, device, pipeline, stage),
-        (run_id, rank, device, pipeline, stage, block)
+        (run_id, rank, device, pipeline, stage, block_class)
     )
 )
 
@@ -108,7 +107,7 @@ SELECT
     medians.calls,
     sums.level,
     sums.stage,
-    sums.block,
+    sums.block_class,
     coalesce(list_position(['encode', 'denoise', 'decode', 'other'], sums.stage), 0)::BIGINT
         AS ordinal,
     CASE sums.level
@@ -132,7 +131,7 @@ INNER JOIN medians
         AND sums.pipeline = medians.pipeline
 QUALIFY
     sums.level <> 'block'
-    OR count(sums.block) OVER (
+    OR count(sums.block_class) OVER (
         PARTITION BY sums.run_id, sums.rank, sums.device, sums.pipeline, sums.stage
     ) > 0
 ORDER BY sums.run_id, sums.rank, sums.device, sums.pipeline, ordinal, level DESC, wall_ns DESC;

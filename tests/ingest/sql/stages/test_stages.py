@@ -29,7 +29,7 @@ def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any
     return {
         (stage, step, block): rest[0] if len(rest) == 1 else tuple(rest)
         for stage, step, block, *rest in connection.sql(
-            f"SELECT stage, step, block, {columns} FROM stages"
+            f"SELECT stage, step, block_class, {columns} FROM stages"
         ).fetchall()
     }
 
@@ -38,7 +38,8 @@ def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None,
     """(device, call) → cell → part → ns, with one part `idle`."""
     found: dict[tuple[int | None, int], Cells] = defaultdict(lambda: defaultdict(Counter))
     for device, call, stage, step, block, part, ns in connection.sql(
-        "SELECT device, call, stage, step, block, if(is_idle, 'idle', part), ns FROM stage_parts"
+        "SELECT device, call, stage, step, block_class, if(is_idle, 'idle', part), ns "
+        "FROM stage_parts"
     ).fetchall():
         found[device, call][stage, step, block][part] += ns
     return found
@@ -200,7 +201,7 @@ def test_the_summary_has_the_median_call(traces: Traces, command: Command) -> No
     connection = traces.add(
         [*calls, *stages, mark("block: B", 80, 10), mark("block: B", 95, 10), op("mm", 1, 2)]
     )
-    columns = "level, stage, block, call, calls, occurrences, wall_ns // 1000"
+    columns = "level, stage, block_class, call, calls, occurrences, wall_ns // 1000"
     assert connection.sql(f"SELECT {columns} FROM stage_summary").fetchall() == [
         ("call", None, None, 1, 3, None, 30),
         ("stage", "decode", None, 1, 3, 1, 5),
@@ -215,7 +216,7 @@ def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
     connection = traces.add([*shorter, mark("block: New", 10, 25), op("mm", 1, 2)], "other")
     ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
     rows = connection.execute(
-        "SELECT level, stage, block, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
+        "SELECT level, stage, block_class, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
         "FROM stage_diff($1, $2)",
         [ids["base"], ids["other"]],
     ).fetchall()
@@ -318,7 +319,7 @@ def test_random_calls_are_as_in_plain_python(seed: int, has_device: bool, traces
     host_ns: dict[int, Counter[Cell]] = defaultdict(Counter)
     operators: dict[int, Counter[Cell]] = defaultdict(Counter)
     for call, stage, step, block, ns, count in connection.sql(
-        "SELECT call, stage, step, block, host_ns, operators FROM stages"
+        "SELECT call, stage, step, block_class, host_ns, operators FROM stages"
     ).fetchall():
         host_ns[call][stage, step, block] = ns
         operators[call][stage, step, block] = count

@@ -14,7 +14,7 @@ from capture.output.run_directory import file_name, make, write_json
 from capture.sweep.variants import Axis, Variant, variants
 
 FILE = "sweep.json"
-WARMUP = 3
+WARMUP = 3  # enough for CUDA graphs, which are recorded in the second and third call
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,8 @@ class Plan:
             f"--argument={name}={value}" if self.is_function else f"--{name}={value}"
             for name, value in variant.options.items()
         ]
-        return [*self.subject, *variant.compile_options, *given, *self._warmup()]
-
-    def _warmup(self) -> list[str]:
-        """Enough calls for CUDA graphs, which are recorded in the second and third."""
-        is_asked = any(word.partition("=")[0] == "--warmup" for word in self.subject)
-        return [] if is_asked else [f"--warmup={WARMUP}"]
+        command, *others = self.subject
+        return [command, f"--warmup={WARMUP}", *others, *variant.compile_options, *given]
 
     @property
     def content(self) -> dict[str, Any]:

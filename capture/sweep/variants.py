@@ -13,7 +13,7 @@ EAGER = "eager"
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 # The words of --try, and the options that each stands for; an option may be there twice.
 TRIES: Mapping[str, tuple[str, ...]] = {
-    EAGER: (),
+    EAGER: ("--eager",),  # whatever of torch.compile holds for the others
     **{mode: ("--compile", "--compile-mode", mode) for mode in MODES},
     "regional": ("--compile", "--regional"),
     "dynamic": ("--compile", "--dynamic"),

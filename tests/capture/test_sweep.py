@@ -43,7 +43,7 @@ def sweep(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 OPTIONS = (
     *("--try", "default", "--axis", "kind=working,failing", "--repeat", "2"),
-    *("--calls", "2", "--out", "swept", "--tag", "mine"),
+    *("--calls", "2", "--out", "swept", "--tag", "mine", "--seed", "3"),
 )
 
 
@@ -67,6 +67,11 @@ def test_each_variant_is_timed_in_processes_of_its_own(swept):
     assert found["compilations"] == 1
     assert found["peak_of"] == "host"
     assert found["settings"] == {"kind": "working"}
+
+
+def test_options_that_hold_for_every_variant(swept):
+    for variant in ("eager-kind-working", "default-kind-working"):
+        assert described(swept, variant)["seed"] == 3
 
 
 def test_each_variant_has_a_profile_with_the_tag(swept):
@@ -148,6 +153,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         (("--try", "fast"), "fast: nothing to try"),
         (("--axis", "kind"), "an axis is written as option=value,value"),
         (("flux", "--tiny"), "name a pipeline, or a function"),
+        (("--script", "mine.py"), "mine.py: is not written as FILE:function"),
+        (("--script", "other.py:mine"), "other.py: no such Python file"),
+        (("--no-profile",), "--no-profile: a sweep ends with a profile of each variant"),
     ],
 )
 def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):

@@ -186,7 +186,8 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path):
         open_directory(plan("default"), tmp_path, tmp_path, "one")
 
 
-def test_a_file_of_a_sweep_that_is_damaged(tmp_path):
-    (tmp_path / "sweep.json").write_text("{")
-    with pytest.raises(CaptureError, match=r"sweep\.json: is not the file of a sweep"):
+@pytest.mark.parametrize("content", ["", "{", "3", "{}"])
+def test_a_file_of_a_sweep_that_is_damaged(content, tmp_path):
+    (tmp_path / "sweep.json").write_text(content)
+    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the file)"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")

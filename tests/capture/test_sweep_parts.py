@@ -85,6 +85,25 @@ def test_what_cannot_be_tried(tries, axes, message):
         variants(tries, axes)
 
 
+def test_each_variant_has_a_folder_of_its_own():
+    prompts = (
+        "first-block",
+        "first block",
+        "a cat",
+        "a/cat",
+        "a:cat",
+        "../cat",
+        "Ein Kätzchen " * 40,
+        "猫" * 300,
+    )
+    axes = (Axis("prompt", prompts), Axis("dtype", ("float16", "bfloat16")))
+    folders = [variant.folder for variant in variants(["default"], axes)]
+    assert len(set(folders)) == len(folders) == 32
+    assert all(len(folder.encode()) <= 255 and "/" not in folder for folder in folders)
+    plain = variants([], [Axis("size", ("512",)), Axis("cache", ("first-block",))])
+    assert plain[0].folder == "eager-512-cache-first-block"
+
+
 @pytest.mark.parametrize("text", ["big", "512x", "1x2x3", "-1"])
 def test_a_size_that_is_none(text):
     with pytest.raises(CaptureError, match="a size is a number of pixels, or HEIGHTxWIDTH"):

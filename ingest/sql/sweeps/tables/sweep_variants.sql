@@ -36,7 +36,7 @@ WITH said AS (
                 "tag": "VARCHAR", "variant": "VARCHAR", "tried": "VARCHAR", "base": "VARCHAR",
                 "images": "BIGINT", "call_times_ns": ["BIGINT[]"], "warmup_times_ns": ["BIGINT[]"],
                 "peak_bytes": "BIGINT", "peak_of": "VARCHAR", "compilations": "BIGINT",
-                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "BIGINT",
+                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "INTEGER",
                 "graph_break_reasons": ["VARCHAR"], "error": "VARCHAR",
                 "settings": "MAP(VARCHAR, VARCHAR)",
                 "distance": {

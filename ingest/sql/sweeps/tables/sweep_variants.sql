@@ -16,7 +16,8 @@
 --                      compiled with an empty cache, the others found what it had compiled
 -- warmup_calls         calls to warm up in each process
 -- peak_bytes           the most memory in use while calls were timed, bytes
--- peak_of              what that is of: the device's allocator, or the host's process
+-- peak_of              what that is of: the device, with the memory of CUDA graphs, or the host's
+--                      process
 -- compilations         compilations in a process; 0 where nothing was compiled
 -- recompiles           of those, recompilations
 -- recompile_reasons    why torch compiled again

@@ -22,7 +22,8 @@
 -- break_even_images  images after which a process with an empty cache has saved the time that
 --                    compiling took it; null where it compiled nothing, or is not faster
 -- peak_bytes         the most memory in use while calls were timed, bytes
--- peak_of            what that is of: the device's allocator, or the host's process
+-- peak_of            what that is of: the device, with the memory of CUDA graphs, or the host's
+--                    process
 -- recompiles         recompilations in a process
 -- recompile_reasons  why torch compiled again
 -- graph_breaks       where torch.compile left the graph, and went on in Python

@@ -70,9 +70,11 @@ def parser() -> ArgumentParser:
 
 
 def _add_sweep(command: ArgumentParser) -> None:
-    """Options of a sweep; all others are the pipeline's."""
+    """Options of a sweep; all others, and which pipeline it is, are left to `capture.sweep`."""
     command.usage = "capture sweep (PIPELINE | --script FILE:function) [options of both]"
-    command.add_argument("pipeline", nargs="?", choices=PIPELINES, help="What to sweep over.")
+    command.epilog = (
+        f"PIPELINE is one of {', '.join(PIPELINES)}. Its own options hold for every variant."
+    )
     command.add_argument(
         "--script", metavar="FILE:FUNCTION", help="A function of your own instead of a pipeline."
     )
@@ -103,8 +105,8 @@ def _add_sweep(command: ArgumentParser) -> None:
     )
     command.add_argument(
         "--time-limit",
-        type=float,
-        default=1800.0,
+        type=at_least(1),
+        default=1800,
         metavar="SECONDS",
         help="After which a process is ended (1800).",
     )

@@ -117,6 +117,14 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
         temporary.write_text(text + "\n", encoding="utf-8", errors="replace")
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Read one JSON object. Raises CaptureError where the file holds none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise CaptureError(f"{path}: cannot be read: {error}") from error
+
+
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
     """Give the body a path beside `path` to write to; `path` appears by rename when the body ends.

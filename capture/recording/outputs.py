@@ -12,9 +12,10 @@ DIFFUSERS = ("images", "frames")  # what a pipeline's output is called
 
 
 def as_array(made: Any) -> np.ndarray | None:
-    """Its tensors, arrays, images and numbers; None where there are none.
+    """Its tensors, arrays, images and numbers, as float32 or float64; None where there are none.
 
-    A single one keeps its shape, several are one vector. Pixels of images are from 0 to 1.
+    A single one keeps its shape, several are one vector. Pixels of images are from 0 to 1. A
+    complex number is two numbers, in a last dimension of their own.
     """
     import numpy as np
 
@@ -29,12 +30,21 @@ def _arrays(made: Any) -> Iterator[np.ndarray]:
     import torch
 
     if isinstance(made, torch.Tensor):
-        values = made.detach().cpu()
-        yield (values if values.dtype == torch.float64 else values.float()).numpy()
-    elif isinstance(made, np.ndarray | int | float):
-        yield np.asarray(made, dtype=np.float64)
+        values = made.detach().cpu().to_dense()
+        if values.is_complex():
+            values = torch.view_as_real(values.resolve_conj())
+        is_narrow = values.is_floating_point() and values.dtype.itemsize < 8
+        yield (values.float() if is_narrow else values.double()).numpy()
+    elif isinstance(made, np.ndarray | np.generic | int | float | complex):
+        array = np.asarray(made)
+        if array.dtype.kind == "c":
+            array = np.stack([array.real, array.imag], axis=-1)
+        if array.dtype.kind in "biuf":  # others are no numbers
+            is_narrow = array.dtype.kind == "f" and array.dtype.itemsize < 8
+            yield array.astype(np.float32 if is_narrow else np.float64)
     elif hasattr(made, "getbands"):  # an image of PIL
-        yield np.asarray(made, dtype=np.float64) / 255
+        pixels = np.asarray(made)
+        yield pixels / (255 if pixels.dtype == np.uint8 else 1)
     elif part := next((name for name in DIFFUSERS if getattr(made, name, None) is not None), None):
         yield from _arrays(getattr(made, part))
     elif isinstance(made, Mapping):

@@ -3,53 +3,72 @@
 from __future__ import annotations
 
 import argparse
-import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from shlex import quote
 
 from capture.errors import CaptureError, say
 from capture.output.run_directory import default_parent
-from capture.sweep.plan import Plan, open_directory
+from capture.pipelines.command import WARM
+from capture.pipelines.load import KINDS
+from capture.sigterm import SIGNALS
+from capture.sweep.function import file_and_name
+from capture.sweep.lock import locked
+from capture.sweep.plan import Plan, finish, is_finished, open_directory
 from capture.sweep.sweep import Sweep
 from capture.sweep.variants import SIZE, Axis
 from capture.units import counted
 
-Check = Callable[[Sequence[str]], object]
+Parse = Callable[[Sequence[str]], argparse.Namespace]
 
 
-def sweep(asked: argparse.Namespace, given: Sequence[str], check: Check) -> None:
+def sweep(asked: argparse.Namespace, given: Sequence[str], parse: Parse) -> None:
     """Runs a sweep, adds its runs to a store, and prints their table.
 
-    `given` are the options of the pipeline; `check` exits where a command line of `capture` is
-    wrong. What an earlier run of the same command has done is not done again.
+    `given` are the pipeline and its options; `parse` exits where a command line of `capture` is
+    wrong. What an earlier run of the same command has done is not done again. Raises CaptureError.
     """
     plan = _plan(asked, given)
     for variant in plan.variants:
-        check(plan.command(variant))
+        _check(parse(plan.command(variant)))
     tag = asked.tag or f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     directory, tag = open_directory(plan, asked.out, default_parent() / f"sweep-{plan.name}", tag)
+    if asked.tag and asked.tag != tag:
+        raise CaptureError(
+            f"{directory} holds this sweep as `{tag}`; name another --out, or no tag"
+        )
     variants = counted(len(plan.variants), "variant")
     say(f"{directory}: {variants}, each timed {counted(plan.repeat, 'time')}, then profiled")
-    at_work = Sweep(plan, directory, tag, asked.time_limit)
-    try:
-        at_work.measure()
-        at_work.profile()
-    except KeyboardInterrupt:
-        say(f"what is done stays in {directory}: the same command goes on from there")
-        raise
-    at_work.clean()
+    if is_finished(plan, directory):
+        say("all of that is done already; to do it again, name another directory with --out")
+    _be_interrupted()
     store = asked.store or directory / "store"
-    runs = [str(at_work.run_of(variant)) for variant in plan.variants]
-    _ingest("add", *runs, "--store", str(store), output=sys.stderr.fileno())
-    _ingest("sweep", tag, "--store", str(store))
+    with locked(directory) as lock:
+        at_work = Sweep(plan, directory, tag, asked.time_limit, [lock])
+        try:
+            at_work.measure()
+            at_work.profile()
+        except KeyboardInterrupt:
+            say(f"what is done stays in {directory}: the same command goes on from there")
+            raise
+        at_work.clean()
+        runs = [str(at_work.run_of(variant)) for variant in plan.variants]
+        _ingest("add", *runs, "--store", str(store), output=sys.stderr.fileno())
+        _ingest("sweep", tag, "--store", str(store))
+        finish(directory)
+    say(f"to see this table again: ingest sweep {quote(tag)} --store {quote(str(store))}")
 
 
 def _plan(asked: argparse.Namespace, given: Sequence[str]) -> Plan:
-    if bool(asked.pipeline) == bool(asked.script):
+    pipeline = given[0] if given and not given[0].startswith("-") else None
+    if bool(pipeline) == bool(asked.script):
         raise CaptureError("name a pipeline, or a function with --script FILE:function")
-    subject = (asked.pipeline,) if asked.pipeline else ("function", _absolute(asked.script))
+    if pipeline and pipeline not in KINDS:
+        raise CaptureError(f"{pipeline}: no such pipeline; there are {', '.join(KINDS)}")
+    subject = () if pipeline else ("function", "{}:{}".format(*file_and_name(asked.script)))
     axes = [Axis(SIZE, asked.sizes)] if asked.sizes else []
     for text in asked.axis:
         name, _, values = text.partition("=")
@@ -60,9 +79,19 @@ def _plan(asked: argparse.Namespace, given: Sequence[str]) -> Plan:
     return Plan((*subject, *given), tuple(asked.tries), tuple(axes), asked.repeat, asked.calls)
 
 
-def _absolute(function: str) -> str:
-    file, colon, name = function.rpartition(":")
-    return f"{os.path.abspath(file)}{colon}{name}"
+def _check(asked: argparse.Namespace) -> None:
+    """Raises CaptureError for options of a pipeline that a sweep has no use for."""
+    if not asked.profile:
+        raise CaptureError("--no-profile: a sweep ends with a profile of each variant")
+    if others := [name for name in WARM if vars(asked).get(f"warmup_{name}")]:
+        raise CaptureError(f"--warmup-{others[0]}: a sweep warms up with the calls that it times")
+
+
+def _be_interrupted() -> None:
+    """Has SIGTERM and SIGHUP, which nohup ignores, end a sweep and its processes as Ctrl-C does."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _ingest(*words: str, output: int | None = None) -> None:

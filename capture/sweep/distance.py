@@ -38,7 +38,7 @@ def distance(base: np.ndarray, other: np.ndarray) -> dict[str, Any]:
         "mean_abs": float(difference.mean()),
     }
     if square and peak:
-        found["psnr_db"] = 10 * math.log10(peak**2 / square)
+        found["psnr_db"] = 20 * math.log10(peak) - 10 * math.log10(square)
     return found
 
 

@@ -29,6 +29,7 @@ def profile_function(asked: Namespace, compiled: Compile | None) -> None:
         import torch
     torch.manual_seed(asked.seed)  # for weights that the file makes
     function = load_function(asked.function)
+    _, name = file_and_name(asked.function)  # not every callable knows its own
     arguments = arguments_of(function, _values(asked.argument))
     device = default_device()
     if compiled:
@@ -46,9 +47,9 @@ def profile_function(asked: Namespace, compiled: Compile | None) -> None:
         measure(subject, asked.measure, asked.warmup, asked.measured_calls)
         return
     asked.profile_dir = asked.out
-    profiler = create_profiler_from_args(asked, asked.profile_name or function.__name__)
+    profiler = create_profiler_from_args(asked, asked.profile_name or name)
     profiler.describe(
-        model=function.__name__,
+        model=name,
         mode="compiled" if compiled else "eager",
         seed=asked.seed,
         warmup=asked.warmup,
@@ -70,12 +71,7 @@ def load_function(text: str) -> Callable[..., Any]:
 
     The file is imported as a module, with its directory among the places of modules.
     """
-    file, _, name = text.rpartition(":")
-    if not file or not name:
-        raise CaptureError(f"{text}: is not written as FILE:function")
-    path = Path(file).absolute()
-    if not path.is_file() or path.suffix != ".py":
-        raise CaptureError(f"{file}: no such Python file")
+    path, name = file_and_name(text)
     sys.path.insert(0, os.fspath(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
@@ -85,8 +81,19 @@ def load_function(text: str) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     function: Any = getattr(module, name, None)
     if not callable(function):
-        raise CaptureError(f"{file}: no function {name} in it")
+        raise CaptureError(f"{path}: no function {name} in it")
     return function  # type: ignore[no-any-return]
+
+
+def file_and_name(text: str) -> tuple[Path, str]:
+    """The two parts of `FILE:function`. Raises CaptureError where there is no such file."""
+    file, _, name = text.rpartition(":")
+    if not file or not name:
+        raise CaptureError(f"{text}: is not written as FILE:function")
+    path = Path(file).absolute()
+    if not path.is_file() or path.suffix != ".py":
+        raise CaptureError(f"{file}: no such Python file")
+    return path, name
 
 
 def arguments_of(function: Callable[..., Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,11 +106,11 @@ def arguments_of(function: Callable[..., Any], wanted: Mapping[str, Any]) -> dic
     taken = {name: value for name, value in wanted.items() if takes_all or name in parameters}
     for name in wanted:
         if name not in taken and not (name in SIZES and taken.keys() & SIZES):
-            raise CaptureError(f"{function.__name__} has no parameter {name}")
+            raise CaptureError(f"the function has no parameter {name}")
     for name, parameter in parameters.items():
         is_variable = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         if parameter.default is parameter.empty and not is_variable and name not in taken:
-            raise CaptureError(f"{function.__name__} needs a value for {name}: --axis {name}=VALUE")
+            raise CaptureError(f"the function needs a value for {name}: --axis {name}=VALUE")
     return taken
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from capture.errors import CaptureError
-from capture.output.run_directory import file_name, make, write_json
+from capture.output.redact import redact
+from capture.output.run_directory import file_name, make, read_json, write_json
 from capture.sweep.variants import Axis, Variant, variants
 
 FILE = "sweep.json"
-WARMUP = 3
+WARMUP = 3  # enough for CUDA graphs, which are recorded in the second and third call
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Plan:
         if not model:
             return f"{words[0]}-tiny"
         path = model.partition("=")[2] or words[words.index(model) + 1]
-        return file_name(f"{words[0]}-{Path(path).name}")
+        return file_name(f"{words[0]}-{Path(redact(path)).name}")
 
     @property
     def variants(self) -> list[Variant]:
@@ -62,44 +63,52 @@ class Plan:
             f"--argument={name}={value}" if self.is_function else f"--{name}={value}"
             for name, value in variant.options.items()
         ]
-        return [*self.subject, *variant.compile_options, *given, *self._warmup()]
-
-    def _warmup(self) -> list[str]:
-        """Enough calls for CUDA graphs, which are recorded in the second and third."""
-        is_asked = any(word.partition("=")[0] == "--warmup" for word in self.subject)
-        return [] if is_asked else [f"--warmup={WARMUP}"]
+        command, *others = self.subject
+        return [command, f"--warmup={WARMUP}", *others, *variant.compile_options, *given]
 
     @property
     def content(self) -> dict[str, Any]:
-        """The plan as JSON has it."""
-        return dict(json.loads(json.dumps(asdict(self))))
+        """The plan as JSON has it, without secrets."""
+        return dict(redact(json.loads(json.dumps(asdict(self)))))
 
 
 def open_directory(plan: Plan, asked: Path | None, default: Path, tag: str) -> tuple[Path, str]:
     """The directory of a sweep, made where there is none, and the sweep's tag.
 
     One that holds the same plan goes on. Of a directory that was not asked for, the first of
-    `<default>`, `<default>-2`, … serves that is free or holds this plan. Raises CaptureError for
-    one that holds something else.
+    `<default>`, `<default>-2`, … serves that is free, or holds this plan and is not finished: what
+    was finished may be out of date. Raises CaptureError for one that holds something else.
     """
     for directory in [asked] if asked else _numbered(default):
+        is_empty = not make(directory)
         file = directory / FILE
         if file.exists():
             known = _read(file)
-            if known["plan"] == plan.content:
+            if known["plan"] == plan.content and (asked or not is_finished(plan, directory)):
                 return directory, known["tag"]
             if asked:
                 raise CaptureError(
                     f"{directory} holds another sweep: `{known['tag']}`, with other options; name "
                     "another directory with --out"
                 )
-        elif not directory.exists() or not any(directory.iterdir()):
-            make(directory)
+        elif is_empty:
             write_json(file, {"tag": tag, "plan": plan.content})
             return directory, tag
         elif asked:
             raise CaptureError(f"{directory} is not empty, and holds no sweep")
     raise AssertionError("there is always another number")
+
+
+def finish(directory: Path) -> None:
+    """Notes that the sweep in `directory` has done all that it was to do."""
+    file = directory / FILE
+    write_json(file, read_json(file) | {"finished": True})
+
+
+def is_finished(plan: Plan, directory: Path) -> bool:
+    """Whether nothing is left to do; a variant whose folder was removed is to be tried again."""
+    folders = (directory / variant.folder for variant in plan.variants)
+    return "finished" in read_json(directory / FILE) and all(map(Path.exists, folders))
 
 
 def _numbered(first: Path) -> Iterator[Path]:
@@ -108,8 +117,7 @@ def _numbered(first: Path) -> Iterator[Path]:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        known = dict(json.loads(file.read_text(encoding="utf-8")))
-        return {"tag": str(known["tag"]), "plan": known["plan"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CaptureError(f"{file}: is not the file of a sweep: {error}") from error
+    known = read_json(file)
+    if not {"tag", "plan"} <= known.keys():
+        raise CaptureError(f"{file}: is not the file of a sweep")
+    return known

@@ -9,22 +9,31 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from capture.units import duration
+from capture.errors import CaptureError
 
 LONGEST_REASON = 300
 SAID, TRACEBACK = "capture: ", "Traceback (most recent call last)"
 GRACE_S = 5
+IS_OVER = (ProcessLookupError, PermissionError)  # macOS says the latter of a zombie
 
 
 def run(
-    command: Sequence[str], log: Path, limit_s: float, environment: Mapping[str, str]
+    command: Sequence[str],
+    log: Path,
+    limit_s: float,
+    environment: Mapping[str, str],
+    held: Sequence[int] = (),
 ) -> str | None:
     """Runs a command, whose output goes to the file `log`; returns why it failed, None if not.
 
     It and the processes that it starts are ended after `limit_s` seconds, and where this one is
-    interrupted.
+    interrupted. It holds the files `held` open. Raises CaptureError where `log` cannot be written.
     """
-    with log.open("wb") as output:
+    try:
+        output = log.open("wb")
+    except OSError as error:
+        raise CaptureError(f"cannot write {log}: {error.strerror or error}") from error
+    with output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -32,11 +41,12 @@ def run(
             stderr=subprocess.STDOUT,
             env={**os.environ, **environment},
             start_new_session=True,
+            pass_fds=held,
         )
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            return f"ended at the time limit of {duration(round(limit_s * 1e9))}"
+            return f"ended at the time limit of {limit_s:g} s"
         finally:
             _end(process)
     if not code:
@@ -47,14 +57,16 @@ def run(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of the process and its group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE_S)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """Ends what is left of the process and its group, also where this is interrupted."""
+    try:
+        with suppress(*IS_OVER):
+            os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+    finally:
+        with suppress(*IS_OVER):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _signal(number: int) -> str:

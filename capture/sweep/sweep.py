@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from capture.errors import say
-from capture.output.run_directory import make, write_json
+from capture.output.redact import redact
+from capture.output.run_directory import make, read_json, write_json
 from capture.sweep import process
 from capture.sweep.plan import Plan
 from capture.sweep.results import distance_of, result
 from capture.sweep.variants import Variant
 from capture.units import duration
 
+# Where Inductor keeps what it compiled. It puts Triton's kernels there, too, unless told otherwise.
+CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 RUN = "run"  # directory of a variant's profile
 
 
@@ -26,13 +29,17 @@ class Sweep:
     directory  has a folder for each variant
     tag        what its runs are tagged with: `sweep=<tag>`
     limit_s    seconds after which a process is ended
+    held       open files that its processes keep open, too
     """
 
-    def __init__(self, plan: Plan, directory: Path, tag: str, limit_s: float) -> None:
+    def __init__(
+        self, plan: Plan, directory: Path, tag: str, limit_s: float, held: Sequence[int] = ()
+    ) -> None:
         self._plan = plan
         self._directory = directory
         self._tag = tag
         self._limit_s = limit_s
+        self._held = held
 
     def measure(self) -> None:
         """Times each variant in processes of its own, in turn: what changes over time hits all.
@@ -65,27 +72,33 @@ class Sweep:
         return self._folder(variant) / RUN
 
     def clean(self) -> None:
-        """Removes compiler caches, and outputs, which have been compared."""
+        """Removes compiler caches and outputs, but for those that others are compared with.
+
+        A variant that is tried again needs these.
+        """
         for variant in self._plan.variants:
-            shutil.rmtree(self._folder(variant) / "cache", ignore_errors=True)
-            for output in self._outputs(variant):
-                output.unlink()
+            shutil.rmtree(self._cache(variant), ignore_errors=True)
+            for output in self._outputs(variant)[int(variant.is_base) :]:
+                output.unlink(missing_ok=True)
 
     def _time(self, variant: Variant, number: int) -> str:
         """Times it in one process; returns how long a call took, or why it failed."""
-        file = self._file(variant, number)
+        file, cache = self._file(variant, number), self._cache(variant)
+        if number == 1:  # the cache of an interrupted process would not be cold
+            shutil.rmtree(cache, ignore_errors=True)
         failure = self._run(
             variant,
             f"--measure={file}",
             f"--measured-calls={self._plan.calls}",
             log=f"{number}.log",
-            cache=self._folder(variant) / "cache",
+            cache=cache,
         )
+        if not failure and not file.exists():
+            failure = "it ended before it was measured"
         if failure:
             write_json(file, {"error": failure})
             return failure
-        calls_ns = json.loads(file.read_text("utf-8"))["call_times_ns"]
-        return f"{duration(median(calls_ns))} a call"
+        return f"{duration(median(read_json(file)['call_times_ns']))} a call"
 
     def _run(
         self, variant: Variant, *options: str, log: str, cache: Path | None = None
@@ -94,13 +107,13 @@ class Sweep:
         folder = self._folder(variant)
         make(folder)
         command = [sys.executable, "-m", "capture", *self._plan.command(variant), *options]
-        environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache.absolute())} if cache else {}
-        return process.run(command, folder / log, self._limit_s, environment)
+        environment = {name: str(cache.absolute()) for name in CACHES} if cache else {}
+        return process.run(command, folder / log, self._limit_s, environment, self._held)
 
     def _describe(self, variant: Variant, failure: str | None) -> None:
         """Adds what the sweep found to the run's description; a run that failed is that alone."""
         file = self.run_of(variant) / "run.json"
-        run: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        run = read_json(file) if file.exists() else {}
         found = result(self._tag, variant, self._processes(variant))
         if "error" not in found:
             base = next(each for each in self._plan.variants if each.name == variant.base)
@@ -110,18 +123,19 @@ class Sweep:
             found["error"] = failure
         run["tags"] = {**run.get("tags", {}), "sweep": self._tag, "variant": variant.name}
         make(file.parent)
-        write_json(file, run | {"sweep": found})
+        write_json(file, redact(run | {"sweep": found}))
 
     def _name(self, variant: Variant) -> str:
         """The name of its run."""
         return f"{self._plan.name}-{variant.folder}"
 
     def _is_described(self, variant: Variant) -> bool:
+        """If not, what there is of a run is of a profile that was interrupted, and removed."""
         file = self.run_of(variant) / "run.json"
-        if not file.exists():
-            shutil.rmtree(file.parent, ignore_errors=True)  # of a profile that was interrupted
-            return False
-        return "sweep" in json.loads(file.read_text("utf-8"))
+        if file.exists() and "sweep" in read_json(file):
+            return True
+        shutil.rmtree(file.parent, ignore_errors=True)
+        return False
 
     def _failure(self, variant: Variant) -> str | None:
         """Why a process of the variant failed."""
@@ -132,7 +146,7 @@ class Sweep:
         """What those of its processes found that have run."""
         numbers = range(1, self._plan.repeat + 1)
         files = (self._file(variant, number) for number in numbers)
-        return [dict(json.loads(file.read_text("utf-8"))) for file in files if file.exists()]
+        return [read_json(file) for file in files if file.exists()]
 
     def _outputs(self, variant: Variant) -> list[Path]:
         """Files of what its processes made, in their order."""
@@ -144,6 +158,10 @@ class Sweep:
 
     def _file(self, variant: Variant, number: int) -> Path:
         return self._folder(variant) / f"{number}.json"
+
+    def _cache(self, variant: Variant) -> Path:
+        """Directory of the compiler's cache."""
+        return self._folder(variant) / "cache"
 
     def _folder(self, variant: Variant) -> Path:
         return self._directory / variant.folder

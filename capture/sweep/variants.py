@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,15 @@ EAGER = "eager"
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 # The words of --try, and the options that each stands for; an option may be there twice.
 TRIES: Mapping[str, tuple[str, ...]] = {
-    EAGER: (),
+    EAGER: ("--eager",),  # whatever of torch.compile holds for the others
     **{mode: ("--compile", "--compile-mode", mode) for mode in MODES},
     "regional": ("--compile", "--regional"),
     "dynamic": ("--compile", "--dynamic"),
     "fullgraph": ("--compile", "--fullgraph"),
 }
 SIZE = "size"
+PLAIN = re.compile(r"[\w.+-]+")
+LONGEST_FOLDER = 60  # characters; a letter can take four of the 255 bytes that a name has
 LEFT_OUT = "none"  # a value of an axis: without the option
 # Axes that change what is computed: a variant is compared with eager at the same value. Along all
 # other axes, it is compared with eager at the first value.
@@ -65,8 +68,12 @@ class Variant:
 
     @property
     def folder(self) -> str:
-        """Its name as that of a directory."""
-        return re.sub(r"[^\w.+-]+", "-", self.name)
+        """Its name as that of a directory; with a checksum where others could have the same."""
+        readable = re.sub(r"[^\w.+-]+", "-", self.name)
+        if len(readable) <= LONGEST_FOLDER and all(map(PLAIN.fullmatch, self.options.values())):
+            return readable
+        checksum = hashlib.sha256(self.name.encode("utf-8", "replace")).hexdigest()[:8]
+        return f"{readable[:LONGEST_FOLDER]}-{checksum}"
 
     @property
     def compile_options(self) -> list[str]:

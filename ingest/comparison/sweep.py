@@ -77,7 +77,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     if row["failure"] and row["image_ns"] is None:
         return row["variant"], "failed", *[""] * (len(COLUMNS) - 2)
     is_compiled = row["compile_cold_ns"] is not None
-    pays = row["break_even_images"]
+    pays = count(row["break_even_images"])
+    if row["speedup"] is not None and row["speedup"] <= 1:
+        pays = "never"
     return (
         row["variant"],
         duration(row["image_ns"]),
@@ -86,7 +88,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         "" if row["is_base"] else difference(row["p"]),
         duration(row["compile_cold_ns"]) if is_compiled else "",
         duration(row["compile_warm_ns"]) if is_compiled else "",
-        ("never" if pays is None else count(pays)) if is_compiled else "",
+        pays if is_compiled else "",
         size(row["peak_bytes"]),
         count(row["recompiles"]),
         count(row["graph_breaks"]),

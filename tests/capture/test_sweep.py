@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from capture.sweep.lock import locked
 from tests.capture.captured import Captured
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
@@ -43,7 +44,7 @@ def sweep(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 OPTIONS = (
     *("--try", "default", "--axis", "kind=working,failing", "--repeat", "2"),
-    *("--calls", "2", "--out", "swept", "--tag", "mine"),
+    *("--calls", "2", "--out", "swept", "--tag", "mine", "--seed", "3"),
 )
 
 
@@ -67,6 +68,11 @@ def test_each_variant_is_timed_in_processes_of_its_own(swept):
     assert found["compilations"] == 1
     assert found["peak_of"] == "host"
     assert found["settings"] == {"kind": "working"}
+
+
+def test_options_that_hold_for_every_variant(swept):
+    for variant in ("eager-kind-working", "default-kind-working"):
+        assert described(swept, variant)["seed"] == 3
 
 
 def test_each_variant_has_a_profile_with_the_tag(swept):
@@ -102,6 +108,7 @@ def test_the_table_is_that_of_the_store(swept):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert finished.stdout == done.stdout
     assert len([line for line in done.stdout.splitlines() if " kind=" in line]) >= 4
+    assert "see this table again: ingest sweep mine --store swept/store" in finished.stderr
     assert "default kind=failing: failed: " in done.stdout
 
 
@@ -120,11 +127,13 @@ def test_only_what_is_missing_is_done_again(swept):
 
 
 def test_compiler_caches_and_outputs_are_removed(swept):
+    """But for the output that others are compared with."""
     assert not list(swept[0].rglob("cache"))
-    assert not list(swept[0].rglob("*.npy"))
+    assert list(swept[0].rglob("*.npy")) == [swept[0] / "eager-kind-working" / "1.npy"]
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
     (tmp_path / "mine.py").write_text("import time\ndef mine(): time.sleep(300)\n")
     command = [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine"]
     with subprocess.Popen(
@@ -133,13 +142,15 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         log = tmp_path / "swept" / "eager" / "1.log"
         while not log.exists():
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert process.stderr
         said = process.stderr.read().decode()
     assert process.returncode == 130
     assert "what is done stays in swept: the same command goes on from there" in said
     assert "Traceback" not in said
     assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # it did not fail
+    with locked(tmp_path / "swept"):  # no process of it is left
+        pass
 
 
 @pytest.mark.parametrize(
@@ -148,6 +159,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         (("--try", "fast"), "fast: nothing to try"),
         (("--axis", "kind"), "an axis is written as option=value,value"),
         (("flux", "--tiny"), "name a pipeline, or a function"),
+        (("--script", "mine.py"), "mine.py: is not written as FILE:function"),
+        (("--script", "other.py:mine"), "other.py: no such Python file"),
+        (("--no-profile",), "--no-profile: a sweep ends with a profile of each variant"),
     ],
 )
 def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):

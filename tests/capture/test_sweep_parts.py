@@ -6,7 +6,10 @@ import time
 import numpy as np
 import pytest
 
+from capture.cli.options import parser
 from capture.errors import CaptureError
+from capture.pipelines.command import compile_of
+from capture.pipelines.compiling import Compile
 from capture.sweep import process
 from capture.sweep.distance import distance
 from capture.sweep.plan import Plan, open_directory
@@ -43,12 +46,28 @@ def test_options_of_a_variant():
     assert (first.name, first.options) == ("eager 768x1360", {"height": "768", "width": "1360"})
     assert last.name == "max-autotune+dynamic 768x1360 cache=dbcache"
     assert plan("max-autotune+dynamic", axes=axes).command(last) == [
-        *("flux", "--tiny", "--compile", "--compile-mode", "max-autotune"),
+        *("flux", "--warmup=3", "--tiny", "--compile", "--compile-mode", "max-autotune"),
         *("--compile", "--dynamic", "--height=768", "--width=1360", "--cache=dbcache"),
-        "--warmup=3",
     ]
-    own = Plan(("flux", "--tiny", "--warmup", "1"), (), (), 1, 1)
-    assert own.command(first)[-1] == "--width=1360"
+
+
+@pytest.mark.parametrize(
+    ("given", "axes", "found"),
+    [((), (), 3), (("--warmup", "1"), (), 1), (("--warmup", "1"), (Axis("warmup", ("5",)),), 5)],
+)
+def test_calls_to_warm_up(given, axes, found):
+    asked = Plan(("flux", "--tiny", *given), (), axes, 1, 1)
+    assert parser().parse_args(asked.command(asked.variants[0])).warmup == found
+
+
+def test_eager_compiles_nothing_whatever_holds_for_the_others():
+    subject = ("flux", "--tiny", "--compile", "--compile-parts", "vae")
+    asked = Plan(subject, ("dynamic",), (), 1, 1)
+    eager, dynamic = (
+        compile_of(parser().parse_args(asked.command(variant))) for variant in asked.variants
+    )
+    assert eager is None
+    assert dynamic == Compile(dynamic=True, parts=("vae",))
 
 
 @pytest.mark.parametrize(
@@ -64,6 +83,25 @@ def test_options_of_a_variant():
 def test_what_cannot_be_tried(tries, axes, message):
     with pytest.raises(CaptureError, match=message):
         variants(tries, axes)
+
+
+def test_each_variant_has_a_folder_of_its_own():
+    prompts = (
+        "first-block",
+        "first block",
+        "a cat",
+        "a/cat",
+        "a:cat",
+        "../cat",
+        "Ein Kätzchen " * 40,
+        "猫" * 300,
+    )
+    axes = (Axis("prompt", prompts), Axis("dtype", ("float16", "bfloat16")))
+    folders = [variant.folder for variant in variants(["default"], axes)]
+    assert len(set(folders)) == len(folders) == 32
+    assert all(len(folder.encode()) <= 255 and "/" not in folder for folder in folders)
+    plain = variants([], [Axis("size", ("512",)), Axis("cache", ("first-block",))])
+    assert plain[0].folder == "eager-512-cache-first-block"
 
 
 @pytest.mark.parametrize("text", ["big", "512x", "1x2x3", "-1"])
@@ -167,7 +205,8 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path):
         open_directory(plan("default"), tmp_path, tmp_path, "one")
 
 
-def test_a_file_of_a_sweep_that_is_damaged(tmp_path):
-    (tmp_path / "sweep.json").write_text("{")
-    with pytest.raises(CaptureError, match=r"sweep\.json: is not the file of a sweep"):
+@pytest.mark.parametrize("content", ["", "{", "3", "{}"])
+def test_a_file_of_a_sweep_that_is_damaged(content, tmp_path):
+    (tmp_path / "sweep.json").write_text(content)
+    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the file)"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")

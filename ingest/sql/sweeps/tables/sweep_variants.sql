@@ -16,7 +16,8 @@
 --                      compiled with an empty cache, the others found what it had compiled
 -- warmup_calls         calls to warm up in each process
 -- peak_bytes           the most memory in use while calls were timed, bytes
--- peak_of              what that is of: the device's allocator, or the host's process
+-- peak_of              what that is of: the device, with the memory of CUDA graphs, or the host's
+--                      process
 -- compilations         compilations in a process; 0 where nothing was compiled
 -- recompiles           of those, recompilations
 -- recompile_reasons    why torch compiled again
@@ -36,7 +37,7 @@ WITH said AS (
                 "tag": "VARCHAR", "variant": "VARCHAR", "tried": "VARCHAR", "base": "VARCHAR",
                 "images": "BIGINT", "call_times_ns": ["BIGINT[]"], "warmup_times_ns": ["BIGINT[]"],
                 "peak_bytes": "BIGINT", "peak_of": "VARCHAR", "compilations": "BIGINT",
-                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "BIGINT",
+                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "INTEGER",
                 "graph_break_reasons": ["VARCHAR"], "error": "VARCHAR",
                 "settings": "MAP(VARCHAR, VARCHAR)",
                 "distance": {

@@ -1,6 +1,6 @@
--- The variants of each sweep beside the eager one that they are compared with. Where a variant is
--- in the store twice, the base that was added last counts.
--- One row: a run of a sweep.
+-- The variants of each sweep beside the eager one that they are compared with. Of a variant that is
+-- in the store twice, because it was tried again, the run that was added last counts.
+-- One row: a variant of a sweep.
 --
 -- run_id             the run: the variant's profile
 -- sweep              the sweep's tag
@@ -17,12 +17,13 @@
 -- base_image_ns      of each process that timed its base, ns
 -- speedup            how many times as fast as the base
 -- compile_cold_ns    what the calls to warm up took beyond as many later ones, with an empty
---                    compiler cache, ns; null where nothing was compiled
+--                    compiler cache, ns; null where nothing was compiled, or no call warmed up
 -- compile_warm_ns    the same in later processes, which find what was compiled, ns: the median
 -- break_even_images  images after which a process with an empty cache has saved the time that
 --                    compiling took it; null where it compiled nothing, or is not faster
 -- peak_bytes         the most memory in use while calls were timed, bytes
--- peak_of            what that is of: the device's allocator, or the host's process
+-- peak_of            what that is of: the device, with the memory of CUDA graphs, or the host's
+--                    process
 -- recompiles         recompilations in a process
 -- recompile_reasons  why torch compiled again
 -- graph_breaks       where torch.compile left the graph, and went on in Python
@@ -34,48 +35,38 @@
 -- failure            why the variant failed; null where it did not
 WITH variants AS (
     SELECT
-        *,
+        sweep_variants.*,
         variant = base_variant AS is_base,
         list_transform(process_call_ns, LAMBDA call_ns: call_ns / images) AS process_image_ns,
         list_transform(
             list_zip(process_warmup_ns, process_call_ns),
             LAMBDA process: greatest(process[1] - warmup_calls * process[2], 0)
-        ) AS process_compile_ns
+        ) AS process_compile_ns,
+        compilations > 0 AND warmup_calls > 0 AS knows_compile_ns
     FROM sweep_variants
-),
-
-bases AS (
-    SELECT
-        variants.sweep,
-        variants.variant,
-        arg_max(
-            struct_pack(
-                run_id := variants.run_id,
-                process_image_ns := variants.process_image_ns
-            ),
-            (runs.ingested_at, runs.run_id)
-        ) AS run
-    FROM variants
-    INNER JOIN runs ON variants.run_id = runs.run_id
-    WHERE variants.is_base
-    GROUP BY variants.sweep, variants.variant
+    INNER JOIN runs ON sweep_variants.run_id = runs.run_id
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY sweep, variant ORDER BY runs.ingested_at DESC, runs.run_id DESC
+        ) = 1
 ),
 
 compared AS (
     SELECT
         variants.*,
-        bases.run.run_id AS base_run_id,
-        bases.run.process_image_ns AS base_image_ns,
+        bases.run_id AS base_run_id,
+        bases.process_image_ns AS base_image_ns,
         list_aggregate(variants.process_image_ns, 'median') AS image_ns,
-        list_aggregate(bases.run.process_image_ns, 'median') AS base_median_ns,
-        if(variants.compilations > 0, variants.process_compile_ns[1], NULL) AS compile_cold_ns,
+        list_aggregate(bases.process_image_ns, 'median') AS base_median_ns,
+        if(variants.knows_compile_ns, variants.process_compile_ns[1], NULL) AS compile_cold_ns,
         if(
-            variants.compilations > 0,
+            variants.knows_compile_ns,
             list_aggregate(variants.process_compile_ns[2:], 'median'),
             NULL
         ) AS compile_warm_ns
     FROM variants
-    LEFT JOIN bases ON variants.sweep = bases.sweep AND variants.base_variant = bases.variant
+    LEFT JOIN variants AS bases
+        ON variants.sweep = bases.sweep AND variants.base_variant = bases.variant AND bases.is_base
 )
 
 SELECT
@@ -97,7 +88,7 @@ SELECT
     compile_warm_ns::BIGINT AS compile_warm_ns,
     CASE
         WHEN base_median_ns > image_ns
-            THEN ceil(compile_cold_ns / (base_median_ns - image_ns))::BIGINT
+            THEN try_cast(ceil(compile_cold_ns / (base_median_ns - image_ns)) AS BIGINT)
     END AS break_even_images,
     peak_bytes,
     peak_of,

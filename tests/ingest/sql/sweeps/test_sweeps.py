@@ -15,6 +15,7 @@ from tests.builders.sweeps import (
     TAG,
     TIMES,
     described,
+    of,
     write_run,
     write_runs,
 )
@@ -139,17 +140,35 @@ def test_a_store_without_sweeps(store, tmp_path):
         assert connection.sql("FROM sweep_results").fetchall() == []
 
 
-def test_a_base_that_was_added_again_does_not_double_the_rows(store, tmp_path):
+@pytest.mark.parametrize("variant", ["eager 64", "failing 64"])
+def test_a_variant_that_was_tried_again_is_one_row_of_its_last_run(store, tmp_path, variant):
     for run in write_runs(tmp_path / "first"):
         store.add(run)
-    again = described("eager 64")
+    again = described("eager 64") | of(variant)
     again["call_times_ns"] = [[10 * MS], [10 * MS]]
-    latest = store.add(write_run(tmp_path / "second", "eager 64", again, error="none")).run_id
+    latest = store.add(write_run(tmp_path / "second", variant, again, error="none")).run_id
     with ingest.connect(store.path) as connection:
-        rows = ingest.sweep_rows(connection, TAG)
-    assert len(rows) == len(TIMES) + 2
-    bases = {row["base_run_id"] for row in rows}
-    assert bases == {latest}
+        rows = {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
+    assert len(rows) == len(TIMES) + 1
+    assert rows[variant]["run_id"] == latest
+    assert rows[variant]["failure"] is None
+    assert {row["base_run_id"] for row in rows.values()} == {rows["eager 64"]["run_id"]}
+
+
+def test_what_compiling_took_is_unknown_without_a_call_to_warm_up(store, tmp_path):
+    cold = described("default 64") | {"warmup_times_ns": [[], []]}
+    store.add(write_run(tmp_path, "default 64", cold, error="none"))
+    with ingest.connect(store.path) as connection:
+        (row,) = ingest.sweep_rows(connection, TAG)
+    times = ("compile_cold_ns", "compile_warm_ns", "break_even_images")
+    assert [row[name] for name in times] == [None] * 3
+
+
+def test_when_compiling_pays_is_unknown_without_eager(store, tmp_path, default_store, command):
+    store.add(write_run(tmp_path, "default 64", described("default 64"), error="none"))
+    said = command("sweep", TAG, "--store", str(store.path))
+    assert "20.0 s" in said.out
+    assert "never" not in said.out
 
 
 @pytest.mark.parametrize(

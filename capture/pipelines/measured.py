@@ -43,5 +43,6 @@ def measure_pipeline(
         call=lambda: generate(pipeline, inputs),
         output=lambda: generate(pipeline, inputs, output_type="np"),
         images=inputs.batch,
+        is_warmed_alike=warm_inputs == inputs,
     )
     measure(subject, file, warmup, calls)

@@ -31,6 +31,9 @@ class Subject:
     call    a call to time, from the same seed each time
     output  the same call, as it is compared: an image as numbers
     images  how many images or videos a call makes
+    is_warmed_alike
+            whether the calls to warm up are like those to time, so that what they take longer is
+            the time to compile
     """
 
     device: torch.device
@@ -38,6 +41,7 @@ class Subject:
     call: Callable[[], Any]
     output: Callable[[], Any]
     images: int = 1
+    is_warmed_alike: bool = True
 
 
 def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
@@ -70,7 +74,7 @@ def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
     peak_of, peak_bytes = _peak(memory)
     content = {
         "images": subject.images,
-        "warmup_times_ns": warmup_ns,
+        "warmup_times_ns": warmup_ns if subject.is_warmed_alike else None,
         "call_times_ns": calls_ns,
         "peak_of": peak_of,
         "peak_bytes": peak_bytes,

@@ -12,7 +12,6 @@ from shlex import quote
 
 from capture.errors import CaptureError, say
 from capture.output.run_directory import default_parent
-from capture.pipelines.command import WARM
 from capture.pipelines.load import KINDS
 from capture.sigterm import SIGNALS
 from capture.sweep.function import file_and_name
@@ -83,8 +82,6 @@ def _check(asked: argparse.Namespace) -> None:
     """Raises CaptureError for options of a pipeline that a sweep has no use for."""
     if not asked.profile:
         raise CaptureError("--no-profile: a sweep ends with a profile of each variant")
-    if others := [name for name in WARM if vars(asked).get(f"warmup_{name}")]:
-        raise CaptureError(f"--warmup-{others[0]}: a sweep warms up with the calls that it times")
 
 
 def _be_interrupted() -> None:

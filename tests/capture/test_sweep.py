@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from capture.errors import CaptureError
 from capture.sweep.lock import locked
 from tests.capture.captured import Captured
 
@@ -149,8 +150,14 @@ def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
     assert "what is done stays in swept: the same command goes on from there" in said
     assert "Traceback" not in said
     assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # it did not fail
-    with locked(tmp_path / "swept"):  # no process of it is left
-        pass
+    until = time.monotonic() + 30  # what it started has been told to end
+    while True:  # no process of it is left
+        try:
+            with locked(tmp_path / "swept"):
+                break
+        except CaptureError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +184,14 @@ def test_a_pipeline_as_a_sweep_measures_it(run_loaded_capture, tmp_path):
     file = tmp_path / "1.json"
     finished = run_loaded_capture(
         *("flux", "--tiny", "--steps", "1", "--batch", "2", "--height", "32", "--width", "48"),
-        *("--measure", str(file), "--measured-calls", "2"),
+        *("--measure", str(file), "--measured-calls", "2", "--warmup-height", "48"),
     )
     assert finished.returncode == 0, finished.stderr
     found = json.loads(file.read_text())
     assert found["images"] == 2
     assert len(found["call_times_ns"]) == 2
     assert found["compilation"] is None
+    assert found["warmup_times_ns"] is None  # such calls tell nothing of those that are timed
     assert found["peak_bytes"] > 1 << 20
     made = np.load(file.with_suffix(".npy"))
     assert made.shape == (2, 32, 48, 3)

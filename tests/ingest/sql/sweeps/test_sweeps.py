@@ -193,3 +193,14 @@ def test_a_directory_without_a_profile_and_an_error_is_refused(store, tmp_path):
     run = write_run(tmp_path, "nothing", described("eager 64"))
     with pytest.raises(ingest.IngestError, match="no profile in this directory"):
         store.add(run)
+
+
+def test_a_warm_up_with_other_inputs_tells_nothing_of_compiling(store, tmp_path):
+    sweep = described("default 64") | {"warmup_times_ns": [None, None], "recompiles": 1}
+    store.add(write_run(tmp_path, "warm", sweep, error="none"))
+    query = """
+        SELECT image_ns, compile_cold_ns, compile_warm_ns, break_even_images, recompiles
+        FROM sweep_results
+    """
+    with ingest.connect(store.path) as connection:
+        assert connection.sql(query).fetchall() == [(24_750_000, None, None, None, 1)]

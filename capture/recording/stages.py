@@ -55,28 +55,22 @@ class Stages:
             yield
             return
         base = module.DiffusionPipeline
+        own = vars(base).get("__init_subclass__")
         with ExitStack() as replaced:
-            marked = set()
 
-            def mark(kind: type) -> None:
-                for owner in kind.__mro__:
-                    if issubclass(owner, base) and "__call__" in vars(owner):
-                        if owner not in marked:
-                            replaced.enter_context(_method(owner, "__call__", self._marked_call))
-                        marked.add(owner)
+            def mark(kind: type[Any]) -> None:
+                if "__call__" in vars(kind):
+                    replaced.enter_context(_method(kind, "__call__", self._marked_call))
 
-            def registering(register: Function) -> Function:
-                # Each pipeline calls this as it is made: classes that come later are seen, too.
-                @functools.wraps(register)
-                def register_modules(pipeline: object, *args: Any, **kwargs: Any) -> Any:
-                    mark(type(pipeline))
-                    return register(pipeline, *args, **kwargs)
-
-                return register_modules
-
-            replaced.enter_context(_method(base, "register_modules", registering))
-            for kind in _subclasses(base):
+            def init_subclass(kind: type[Any], /, **options: Any) -> None:
+                begin = own.__get__(None, kind) if own else super(base, kind).__init_subclass__
+                begin(**options)
                 mark(kind)
+
+            for kind in {base, *_subclasses(base)}:
+                mark(kind)
+            hook: Any = classmethod(init_subclass)  # for classes that are made from now on
+            replaced.enter_context(_attribute(base, "__init_subclass__", hook))
             yield
 
     def begin_loop(self) -> ExitStack:

@@ -397,6 +397,7 @@ def test_each_denoising_step_is_a_step(before, steps, tmp_path):
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
     assert captured.steps == [f"ProfilerStep#{number}" for number in range(steps)]
+    assert len(captured.named("pipeline: DiffusionPipeline")) == 2
     assert len(captured.named("aten::linear")) == steps
     assert captured.run["steps_from"] == "denoising"
 

@@ -59,6 +59,8 @@ def sweep(asked: argparse.Namespace, given: Sequence[str], parse: Parse) -> None
         _ingest("add", *runs, "--store", str(store), output=sys.stderr.fileno())
         _ingest("sweep", tag, "--store", str(store))
         finish(directory)
+        if at_work.has_failed():
+            raise CaptureError(f"every variant failed; what their processes said is in {directory}")
     say(f"to see this table again: ingest sweep {quote(tag)} --store {quote(str(store))}")
 
 

@@ -1,10 +1,10 @@
-"""Calls of a diffusers pipeline: their inputs, and labels of their stages."""
+"""Calls of a diffusers pipeline, and their inputs."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,8 @@ from capture.errors import CaptureError, first_line
 from capture.pipelines.images import read_image
 
 if TYPE_CHECKING:
-    import torch
     from diffusers import DiffusionPipeline
 
-DENOISERS = ("transformer", "unet", "prior")
 # Inputs that not every pipeline takes, and the names of its arguments for them.
 OPTIONAL = {
     **{name: name for name in ("prompt", "height", "width", "max_sequence_length")},
@@ -136,42 +134,3 @@ def frames_of_a_latent(pipeline: DiffusionPipeline) -> int:
         if frames := getattr(pipeline, name, None):
             return int(frames)
     return 1
-
-
-def denoisers(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
-    """The parts that run in denoising steps, by name: two where each has half of the steps."""
-    names = [name for name in DENOISERS if getattr(pipeline, name, None) is not None]
-    second = [f"{name}_2" for name in names if getattr(pipeline, f"{name}_2", None) is not None]
-    return {name: getattr(pipeline, name) for name in names[:1] + second}
-
-
-@contextmanager
-def labelled_stages(pipeline: DiffusionPipeline) -> Iterator[None]:
-    """In the body, label text encoding and VAE decoding for the profiler."""
-    from torch.profiler import record_function
-
-    def labelled(label: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with record_function(label):
-                return function(*args, **kwargs)
-
-        return call
-
-    with ExitStack() as stages:
-        for owner, method, label in (
-            (pipeline, "encode_prompt", "text_encoding"),
-            (getattr(pipeline, "vae", None), "decode", "vae_decoding"),
-        ):
-            if function := getattr(owner, method, None):
-                stages.enter_context(_replaced(owner, method, labelled(label, function)))
-        yield
-
-
-@contextmanager
-def _replaced(owner: object, method: str, replacement: Callable[..., Any]) -> Iterator[None]:
-    """In the body, `replacement` stands for a method of this one object."""
-    setattr(owner, method, replacement)
-    try:
-        yield
-    finally:
-        delattr(owner, method)

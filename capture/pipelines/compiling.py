@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from capture.errors import CaptureError
-from capture.pipelines.calls import denoisers
 from capture.recording import compilation
+from capture.recording.denoisers import block_classes, denoisers
 
 if TYPE_CHECKING:
     import torch
@@ -75,22 +74,13 @@ def compile_parts(
 
 def _compile_blocks(module: torch.nn.Module, compiled: Compile) -> set[str]:
     """Compiles each repeated block; returns the names of their classes."""
-    classes = set(getattr(module, "_repeated_blocks", None) or ()) or _repeated(module)
+    classes = block_classes(module)
     if not classes:
         raise CaptureError(f"{type(module).__name__}: no block that repeats, to compile by itself")
     for block in module.modules():
         if type(block).__name__ in classes:
             block.compile(**compiled.options)
     return classes
-
-
-def _repeated(module: torch.nn.Module) -> set[str]:
-    """Where diffusers does not list them: classes that a list of modules has more than once."""
-    from torch.nn import ModuleList
-
-    lists = (child for child in module.children() if isinstance(child, ModuleList))
-    counts = Counter(type(block).__name__ for blocks in lists for block in blocks)
-    return {name for name, count in counts.items() if count > 1}
 
 
 def _decoders(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:

@@ -13,16 +13,15 @@ from capture.output.ranks import rank
 from capture.pipelines.calls import (
     Inputs,
     arguments_of,
-    denoisers,
     frames_of_a_latent,
     generate,
     image_asked_for,
     known_inputs,
-    labelled_stages,
 )
 from capture.pipelines.compiling import Compile, compile_parts
 from capture.pipelines.images import read_image, save_images
 from capture.pipelines.tuning import NO_TUNING, NOTHING_TO_OFFLOAD, Tuning
+from capture.recording.denoisers import denoisers
 from capture.recording.denoising import denoising_steps
 from capture.recording.profiler import Profiler
 
@@ -106,7 +105,7 @@ def record(
     else:
         facts |= times_without_profiler(pipeline, inputs, device)
     profiler.describe(**facts)
-    with profiler, labelled_stages(pipeline), torch.no_grad():
+    with profiler, torch.no_grad():
         made = generate(pipeline, inputs)
         if profiler.step_num:  # fewer than asked for, where an image is kept in part
             profiler.describe(steps=profiler.step_num)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from capture.errors import CaptureError, capture_extra, first_line, warn
-from capture.pipelines.calls import denoisers
+from capture.recording.denoisers import denoisers
 
 if TYPE_CHECKING:
     import torch

@@ -12,11 +12,14 @@ StepContext = Callable[[], AbstractContextManager[object]]
 
 
 @contextmanager
-def denoising_steps(around_step: StepContext) -> Iterator[None]:
+def denoising_steps(
+    around_step: StepContext, begin_loop: Callable[[], ExitStack] = ExitStack
+) -> Iterator[None]:
     """In the body, each denoising step of every diffusers pipeline is inside `around_step()`.
 
     The first step begins where a pipeline asks for its progress bar, which they all do right before
-    their loop; each ends where the bar moves on. Pipelines must have been imported.
+    their loop; each ends where the bar moves on. The loop ends where the bar is closed; then what
+    `begin_loop()` has returned is closed, too. Pipelines must have been imported.
     """
     module = sys.modules.get(PIPELINE_MODULE)
     if not module:
@@ -31,10 +34,11 @@ def denoising_steps(around_step: StepContext) -> Iterator[None]:
         ) -> Any:
             step.close()  # of a loop that was left
             if iterable is not None:
-                return _stepping(make(self, iterable), around_step)
+                return _stepping(make(self, iterable), around_step, begin_loop)
             bar = make(self, total=total)
-            update = bar.update
+            update, close = bar.update, bar.close
             done = 0
+            loop = begin_loop()
 
             def move_on(count: float | None = 1) -> Any:
                 nonlocal done
@@ -44,7 +48,11 @@ def denoising_steps(around_step: StepContext) -> Iterator[None]:
                     step.enter_context(around_step())
                 return update(count)
 
-            bar.update = move_on
+            def end() -> None:
+                loop.close()  # once: a bar is closed again where it is freed
+                close()
+
+            bar.update, bar.close = move_on, end
             step.enter_context(around_step())
             return bar
 
@@ -55,7 +63,10 @@ def denoising_steps(around_step: StepContext) -> Iterator[None]:
             pipelines.progress_bar = make
 
 
-def _stepping(items: Iterable[object], around_step: StepContext) -> Iterator[object]:
-    for item in items:
-        with around_step():
-            yield item
+def _stepping(
+    items: Iterable[object], around_step: StepContext, begin_loop: Callable[[], ExitStack]
+) -> Iterator[object]:
+    with begin_loop():
+        for item in items:
+            with around_step():
+                yield item

@@ -1,4 +1,7 @@
-"""Labels that leave a trace valid: torch writes the quotes of a `record_function` unescaped."""
+"""Labels in traces.
+
+They must leave a trace valid: torch writes the quotes of a `record_function` unescaped.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,41 @@ _is_on = False
 def valid(label: str) -> str:
     """`label` without what would end a string of JSON."""
     return label.replace('"', "'").replace("\\", "/").replace("\n", " ")
+
+
+@contextmanager
+def labelled(label: str) -> Iterator[None]:
+    """In the body, what a profiler of torch's records has this label around it."""
+    from torch.profiler import record_function
+
+    mark = record_function(label)
+    with unseen():
+        mark.__enter__()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        with unseen():
+            mark.__exit__(None, None, None)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Hides the operators of the body from the program's modes and tracers."""
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    tracing = torch._C._get_tracing_state()
+    if not (
+        tracing or torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack()
+    ):
+        yield  # to hide them takes longer than to record them
+        return
+    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
+    try:
+        with _disable_current_modes(), torch._C.DisableTorchFunction():
+            yield
+    finally:
+        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import gzip
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,6 +19,7 @@ from capture.recording.activities import named
 from capture.recording.body import Body
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
 from capture.recording.schedule import AnySchedule, OwnSchedule, Schedule
+from capture.recording.stages import Stages
 from capture.recording.trace import torch_records
 
 MAX_MEMORY_ENTRIES = 100_000
@@ -118,7 +119,7 @@ class Profiler:
         self._body: Body | None = None
         self._hook_pipelines = hook_pipelines
         self._marks_pipelines = False
-        self._before_denoising: Callable[[], None] | None = None
+        self._before_pipeline: Callable[[], None] | None = None
         self._pipelines = ExitStack()
 
     @property
@@ -203,22 +204,26 @@ class Profiler:
         self._callback_error = None
         self.mark_pipelines()
         # Steps of a pipeline begin with its loop: what comes before is none.
+        takes_steps = self._hook_pipelines and self._marks_pipelines
         try:
-            self._body.begin(with_trace, with_step=not self._marks_pipelines)
+            self._body.begin(with_trace, with_step=not takes_steps)
         except BaseException:
             self._unmark_pipelines()
             raise
 
-    def mark_pipelines(self, before_step: Callable[[], None] | None = None) -> None:
-        """Takes the denoising steps of diffusers pipelines for steps, from now on.
+    def mark_pipelines(self, before: Callable[[], None] | None = None) -> None:
+        """From now on, marks the stages of pipelines and takes denoising steps for steps.
 
-        Where diffusers has been imported, `begin` does the same. `before_step` is called before
-        each: it may begin the body.
+        Where diffusers has been imported, `begin` does the same. `before` is called before each
+        call and each step: it may begin the body.
         """
-        if self._hook_pipelines and not self._marks_pipelines:
-            self._marks_pipelines = PIPELINE_MODULE in sys.modules
-            self._before_denoising = before_step
-            self._pipelines.enter_context(denoising_steps(self._a_step))
+        if not self._marks_pipelines and PIPELINE_MODULE in sys.modules:
+            self._marks_pipelines = True
+            self._before_pipeline = before
+            stages = Stages(lambda: self._body is not None and self._body.is_ours(), before)
+            self._pipelines.enter_context(stages.of_all_pipelines())
+            around_step = self._a_step if self._hook_pipelines else nullcontext
+            self._pipelines.enter_context(denoising_steps(around_step, stages.begin_loop))
 
     def _unmark_pipelines(self) -> None:
         self._pipelines.close()
@@ -292,8 +297,8 @@ class Profiler:
     @contextmanager
     def _a_step(self) -> Iterator[None]:
         """One denoising step of a pipeline."""
-        if self._before_denoising:
-            self._before_denoising()
+        if self._before_pipeline:
+            self._before_pipeline()
         if not (self._body and self._body.is_ours()):
             yield
             return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from capture.output.run_directory import appearing
 from capture.recording.device_time import DeviceTime
 from capture.recording.experimental import config_of
+from capture.recording.labels import unseen
 from capture.recording.schedule import AnySchedule
 from capture.recording.trace_size import TraceSize
 from capture.sigterm import writing
@@ -152,7 +153,7 @@ class Trace:
         from torch.profiler import record_function
 
         self._began_ns = time.time_ns() if self._schedule.records(step) else None
-        with _at_work(), _unseen():
+        with _at_work(), unseen():
             self._mark = record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()  # type: ignore[no-untyped-call]
 
@@ -164,7 +165,7 @@ class Trace:
     def unmark(self) -> None:
         """Ends the range, if there is one."""
         if self._mark and threading.get_ident() == self._thread:
-            with _at_work(), _unseen():
+            with _at_work(), unseen():
                 self._mark.__exit__(None, None, None)
                 self._mark = None
             if self._began_ns is not None:
@@ -248,21 +249,6 @@ def _at_work() -> Iterator[None]:
         yield
     finally:
         _working -= 1
-
-
-@contextmanager
-def _unseen() -> Iterator[None]:
-    """Hides the operators of the body from the program's modes and tracers."""
-    import torch
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    tracing = torch._C._get_tracing_state()
-    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
-    try:
-        with _disable_current_modes(), torch._C.DisableTorchFunction():
-            yield
-    finally:
-        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -31,11 +31,11 @@ ENOUGH = 10  # steps without a compilation
 class Recorder:
     """Begins, divides and ends the recording of a process.
 
-    Recording begins with the first call of a module on the main thread, or the first compilation;
-    with `from_start`, as soon as torch has been imported. It ends after enough steps, or as the
-    process grows; never with `from_start` or a schedule. A session of torch's profiler that the
-    program starts itself takes its place. A fork is a process of its own, which is listened to
-    in the same way.
+    Recording begins with the first call of a module or a diffusers pipeline on the main thread, or
+    the first compilation; with `from_start`, as soon as torch has been imported. It ends after
+    enough steps, or as the process grows; never with `from_start` or a schedule. A session of
+    torch's profiler that the program starts itself takes its place. A fork is a process of its own,
+    which is listened to in the same way.
 
     `program` names the program among others, and `child` this process where the program has
     started it. What fails here is said on stderr, and never raised into the program. `has_failed`
@@ -195,7 +195,11 @@ class Recorder:
         callback_handler.register_start_callback(callback)
 
     def _pipelines_are_there(self) -> None:
-        self.profiler.mark_pipelines(self._guarded(self._begin))
+        self.profiler.mark_pipelines(self._guarded(self._begin_on_main_thread))
+
+    def _begin_on_main_thread(self) -> None:
+        if _is_main_thread():
+            self._begin()
 
     def _begin(self, with_trace: bool = True) -> None:
         if self.profiler.began or self._is_over:

@@ -14,6 +14,7 @@ from dashboard.compare import (
     picker,
     sections,
     several,
+    stages,
     timeline,
 )
 from dashboard.compare.pair import BASE, Pair
@@ -34,8 +35,9 @@ def page(view: View) -> None:
     if metrics is None:
         return
     with links:
-        sections.links()
+        sections.links(has_stages=stages.has_rows(pair))
     parts.show(pair, metrics)
+    stages.show(pair)
     medians.introduce(pair)
     differences.show(pair)
     _work(pair, float(metrics.loc["wall", BASE]))

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-METRICS, DIFFERENCES, OPERATORS = "metrics", "differences", "operators"
+METRICS, STAGES, DIFFERENCES, OPERATORS = "metrics", "stages", "differences", "operators"
 KERNELS, TIMELINE, CALLS = "kernels", "timeline", "calls"
 COMPILATIONS = "compilations"
 TITLES = {
     METRICS: "Where the difference comes from",
+    STAGES: "Stages of the pipeline",
     DIFFERENCES: "Different settings",
     OPERATORS: "Operators",
     KERNELS: "Kernels by name",
@@ -16,7 +17,8 @@ TITLES = {
 }
 
 
-def links() -> None:
+def links(has_stages: bool) -> None:
     """The line."""
-    links = (f"[{title}](#{anchor})" for anchor, title in TITLES.items())
+    shown = {anchor: title for anchor, title in TITLES.items() if has_stages or anchor != STAGES}
+    links = (f"[{title}](#{anchor})" for anchor, title in shown.items())
     st.markdown(f":small[{' · '.join(links)}]")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.overview import facts, tensorboard, top
+from dashboard.overview import facts, stages, tensorboard, top
 from dashboard.query import select
 from dashboard.widgets import critical_path, incomplete_runs, metrics, step_parts, step_picker
 from dashboard.widgets.run_picker import Device
@@ -30,6 +30,7 @@ def _details(view: View, device: Device) -> None:
     with right:
         step_parts.show(view)
         tensorboard.show(view)
+    stages.show(view)
     critical_path.over_time(view)
     if view.is_host:
         operators, advice = st.columns(2, gap="medium")

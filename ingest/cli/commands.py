@@ -79,6 +79,12 @@ DEVICES = """
         round(busy_ns / 1e6, 3) AS busy_ms, round(bubble_ns / 1e6, 3) AS bubble_ms, bubbles
     FROM device_totals WHERE run_id = $1 ORDER BY rank, device
 """
+STAGES = """
+    SELECT rank, device, pipeline, calls, stage, block_class, round(wall_ns / 1e6, 3) AS wall_ms,
+        round(percent, 1) AS percent, round(idle_ns / 1e6, 3) AS idle_ms
+    FROM stage_summary WHERE run_id = $1 AND level <> 'call'
+    ORDER BY rank, device, pipeline, ordinal, level DESC, wall_ns DESC
+"""
 COMPILATIONS = """
     SELECT rank, compile_id, compiled_frame AS function, round(dur_ns / 1e9, 3) AS seconds, cache,
         graph_breaks,
@@ -183,7 +189,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
             print(printable(said))
     if said := read(connection, lambda: recompiled(connection, run_id)):
         print(f"warning: {said}", file=sys.stderr)
-    for query in (DEVICES, MEMORY, COMPILATIONS):
+    for query in (DEVICES, STAGES, MEMORY, COMPILATIONS):
         if rows(query):
             write_query(connection, query, [run_id])
 

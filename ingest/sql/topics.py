@@ -20,6 +20,11 @@ TOPICS = (
         "What was added to the store, and the metrics of each run at a glance.",
     ),
     Topic("steps", "Time of the steps", "The steps of each run, how long they took and what for."),
+    Topic(
+        "stages",
+        "Stages of pipelines",
+        "Encoding, denoising and decoding in each call of a diffusers pipeline.",
+    ),
     Topic("ranking", "Rankings", "Device time by operator and by kernel."),
     Topic("device", "Devices", "What ran on each device, when it idled, and why."),
     Topic(

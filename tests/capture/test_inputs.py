@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from capture.errors import CaptureError
-from capture.pipelines.calls import Inputs, denoisers, generate, known_inputs
+from capture.pipelines.calls import Inputs, generate, known_inputs
 from capture.pipelines.images import read_image
 from capture.pipelines.load import load
 from capture.pipelines.record import check_inputs
+from capture.recording.denoisers import denoisers
 from tests.capture.captured import Captured
 
 pytestmark = pytest.mark.usefixtures("capture_extra")

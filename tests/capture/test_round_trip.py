@@ -10,6 +10,7 @@ from capture import Profiler
 from ingest.errors import ProfileError
 from tests.capture.captured import Captured
 from tests.capture.test_scripts import run
+from tests.ingest.sql.stages import stages_in_python
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
@@ -42,6 +43,60 @@ def test_an_eager_run(captured: Captured, store):
         "SELECT count(*) FROM sources WHERE kind = 'kineto' AND status = 'ok' AND warnings = []"
     ).fetchall()
     assert ok == 1
+
+
+def test_the_stages_of_a_call_are_those_of_its_trace(captured: Captured, store):
+    connection = added(captured.directory, store)
+    assert_stages(connection, captured)
+    rows = connection.sql(
+        "SELECT stage, block_class, occurrences FROM stage_summary "
+        "WHERE block_class IS NOT NULL ORDER BY ALL"
+    ).fetchall()
+    blocks = [("denoise", f"Flux{kind}TransformerBlock", 6) for kind in ("Single", "")]
+    assert rows == blocks
+    counted = connection.sql(
+        "SELECT stage, operators > 0 FROM stage_summary WHERE level = 'stage' ORDER BY ordinal"
+    )
+    assert counted.fetchall() == [(s, True) for s in ("encode", "denoise", "decode", "other")]
+
+
+def test_the_stages_of_another_pipeline(run_loaded_capture, tmp_path, store):
+    out = ["--steps", "2", "--warmup", "0", "--profile-memory", "--out", str(tmp_path / "sd")]
+    finished = run_loaded_capture("diffusers", "--tiny", *out)
+    assert finished.returncode == 0, finished.stderr
+    connection = added(tmp_path / "sd", store)
+    assert_stages(connection, Captured.read(tmp_path / "sd"))
+    rows = connection.sql(
+        "SELECT pipeline, stage, block_class, occurrences, peak_bytes > 1000 FROM stage_summary "
+        "WHERE level = 'stage' OR block_class IS NOT NULL ORDER BY ordinal, level DESC"
+    ).fetchall()
+    assert [row[1:] for row in rows] == [
+        ("encode", None, 1, True),
+        ("denoise", None, 2, True),
+        ("denoise", "BasicTransformerBlock", rows[2][3], True),
+        ("decode", None, 1, True),
+        ("other", None, 1, True),
+    ]
+    assert {row[0] for row in rows} == {"StableDiffusionPipeline"}
+
+
+def assert_stages(connection: Any, captured: Captured) -> None:
+    """The stages on the host add up as in plain Python, and so do their parts to the ns."""
+    host_ns = {
+        (stage, step, block): ns
+        for stage, step, block, ns in connection.sql(
+            "SELECT stage, step, block_class, host_ns FROM stages"
+        ).fetchall()
+    }
+    marks = [event for event in captured.events if event.get("cat") == "user_annotation"]
+    since = min(event["ts"] for event in marks)  # small numbers, which floats hold exactly
+    [expected] = stages_in_python.host_times(
+        [{**event, "ts": event["ts"] - since} for event in marks]
+    ).values()
+    assert host_ns == expected
+    [(call_ns,)] = connection.sql("SELECT dur_ns FROM ops WHERE name LIKE 'pipeline: %'").fetchall()
+    assert sum(host_ns.values()) == call_ns
+    assert connection.sql("SELECT sum(ns)::BIGINT FROM stage_parts").fetchall() == [(call_ns,)]
 
 
 def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured], store):

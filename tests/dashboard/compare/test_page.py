@@ -15,6 +15,8 @@ from dashboard.compare.op_rows import Filter
 from dashboard.compare.pair import Pair
 from dashboard.drawing import formatting
 from tests.builders.compile_logs import event as log_event
+from tests.builders.events import op
+from tests.builders.pipelines import CALL, mark
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
 from tests.samples import COMPILED, EAGER
@@ -410,3 +412,20 @@ def test_phases_of_all_ranks_are_summed_on_their_side(
     if swapped:
         dynamo, inductor = (30_000, 400_000, 370_000), (20_000, 0, -20_000)
     assert rows == {"dynamo": dynamo, "inductor": inductor}
+
+
+def test_the_changes_of_stages_add_up_to_that_of_the_call(app, traces):
+    work = op("aten::mm", 2, 30)
+    base = add_whole(traces, "base", [*CALL, work])
+    other = add_whole(traces, "other", [mark("pipeline: Flux", 0, 60), CALL[1], work])
+    page = app(traces.store.path, "compare", base=base, other=other)
+    changes = table_with(page, "base_idle_ns").set_index("stage")["change_ns"]
+    of_stages = changes.filter(regex=r"^\u2003\w")
+    assert changes["the call"] == of_stages.sum() == -40_000
+    assert len(of_stages) == 4
+
+
+def test_runs_without_pipelines_have_no_stages(page):
+    said = texts(page(EAGER, COMPILED))
+    assert "Stages of the pipeline" not in said
+    assert "Kernels by name" in said

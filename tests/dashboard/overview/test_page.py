@@ -5,6 +5,8 @@ import pytest
 import ingest
 from dashboard.drawing import formatting
 from dashboard.widgets import step_picker
+from tests.builders.events import op
+from tests.builders.pipelines import CALL
 from tests.dashboard.elements import add_whole, event, step_heights, table_with, tables, texts
 from tests.samples import TWO_RANKS
 
@@ -98,3 +100,19 @@ def test_of_many_steps_those_around_the_picked_one_are_drawn(
     drawn = step_heights(page).items()
     assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
     assert f"Steps {first} to {last} of 6 are shown." in texts(page)
+
+
+def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):
+    run = add_whole(traces, "flux", [*CALL, op("aten::mm", 12, 50)])
+    page = app(traces.store.path, "overview", run=run)
+    rows = table_with(page, "wall_ns").set_index("stage")["wall_ns"] // 1000
+    names = [name.strip() for name in rows.index]
+    inside = ["encode", "denoise", "Double", "outside of blocks", "Single", "decode", "other"]
+    assert names == ["the call", *inside]
+    assert rows.iloc[0] == sum(rows.iloc[[1, 2, 6, 7]]) == 100
+    assert rows.iloc[2] == sum(rows.iloc[3:6])
+
+
+def test_a_run_without_a_pipeline_has_no_stages(app, shown_store, run_of):
+    page = app(shown_store, "overview", run=run_of(WORKERS))
+    assert "Stages of the pipeline" not in texts(page)

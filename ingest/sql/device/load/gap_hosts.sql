@@ -17,7 +17,7 @@ met AS (
         event.category IN ('cpu_op', 'user_annotation') AS is_op,
         event.category = 'cpu_op' AS is_cpu_op,
         is_wrapper(event.name) AS wraps,
-        event.name LIKE 'ProfilerStep#%' AS is_step,
+        event.name LIKE 'ProfilerStep#%' OR stage_mark(event.name) IS NOT NULL AS is_step,
         event.category = 'python_function' AS is_frame,
         event.category = 'python_function' AND NOT starts_with(event.name, '<') AS is_python,
         event.category <> 'python_function' AND is_compilation(event.name) AS compiles,

@@ -1,63 +1,11 @@
--- What the host did in a run without a device, all threads together.
--- One row: a stretch of time between two changes. `part` is the part of the step that it belongs to
--- inside of the measured window; `operators` is the number of outermost operators that ran.
+-- What the host did in a run without a device, with its steps.
+-- One row: a stretch of time, as `host_stretches_of` has it; `step` is null between steps.
 -- Materialised: its reader asks for it more than once.
-WITH
-edges AS (
-    SELECT source_id, start_ns AS edge_ns, kind, 1 AS change FROM host_activities
-    UNION ALL
-    SELECT source_id, start_ns + dur_ns AS edge_ns, kind, -1 AS change FROM host_activities
-    UNION ALL
-    SELECT source_id, from_ns AS edge_ns, NULL AS kind, 0 AS change
-    FROM step_moments('steps')
-    UNION ALL
-    SELECT
-        source_id,
-        unnest([wall_start_ns, start_ns, end_ns, wall_end_ns]) AS edge_ns,
-        NULL AS kind,
-        0 AS change
-    FROM work_windows
-    WHERE measure = 'host'
-),
-
-running AS (
-    SELECT
-        source_id,
-        edge_ns AS start_ns,
-        lead(edge_ns) OVER (PARTITION BY source_id ORDER BY edge_ns) AS end_ns,
-        coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0) AS operators,
-        coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
-            AS compiled_code,
-        coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0) AS loaders,
-        coalesce(sum(sum(change) FILTER (WHERE kind = 'compile')) OVER up_to, 0) AS compilers
-    FROM edges
-    GROUP BY source_id, edge_ns
-    WINDOW up_to AS (PARTITION BY source_id ORDER BY edge_ns)
-)
-
 SELECT
-    running.source_id,
+    source_id,
     measured.rank,
-    moment.step,
-    running.end_ns - running.start_ns AS dur_ns,
-    running.operators::BIGINT AS operators,
-    CASE
-        WHEN running.start_ns < measured.start_ns THEN 'lead'
-        WHEN running.start_ns >= measured.end_ns THEN 'tail'
-        WHEN running.operators > 0 THEN 'compute'
-        WHEN running.compiled_code > 0 THEN 'compiled_code'
-        ELSE idle_cause(step_part_rules(
-            is_late := TRUE,
-            is_loading := running.loaders > 0,
-            is_compiling := running.compilers > 0 AND running.loaders = 0
-        ))
-    END AS part
-FROM running
-INNER JOIN work_windows AS measured
-    ON
-        running.source_id = measured.source_id
-        AND running.start_ns >= measured.wall_start_ns
-        AND running.end_ns <= measured.wall_end_ns
-ASOF LEFT JOIN step_moments('steps') AS moment
-    ON running.source_id = moment.source_id AND running.start_ns >= moment.from_ns
-WHERE measured.measure = 'host';
+    nullif(moment.step, -1) AS step,
+    dur_ns,
+    operators,
+    part
+FROM host_stretches_of('work_windows', 'step_changes');

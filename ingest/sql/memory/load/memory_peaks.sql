@@ -1,0 +1,73 @@
+-- The most memory in use in stretches of time, where the memory was recorded on the same clock:
+-- `memory_peaks(stretches)`, of a relation like `step_stretches`.
+-- One row: a device in a step of an input file; `device` is its number, null for the host.
+--
+-- What was in use as a stretch began counts too. Of several files that know a device, a snapshot
+-- goes first, then a trace, then a memory timeline.
+CREATE MACRO memory_peaks(stretches) AS TABLE
+    WITH
+    -- At a moment, the last action says what was in use.
+    moments AS (
+        SELECT
+            totals.device_id,
+            actions.time_ns,
+            max(coalesce(totals.active_bytes, totals.allocated_bytes)) AS peak_bytes,
+            arg_max(coalesce(totals.active_bytes, totals.allocated_bytes), totals.ordinal)
+                AS used_bytes
+        FROM memory_totals AS totals
+        INNER JOIN memory_actions AS actions ON totals.action_id = actions.action_id
+        WHERE actions.time_ns IS NOT NULL
+        GROUP BY totals.device_id, actions.time_ns
+    ),
+
+    -- The files with steps of the rank whose memory it is.
+    devices AS (
+        SELECT
+            memory.device_id,
+            memory.origin,
+            if(memory.device_label = 'cpu', 'host', 'device') AS measure,
+            device_of(memory.device_label) AS device,
+            memory.first_ns,
+            memory.last_ns,
+            of_steps.source_id
+        FROM memory_devices AS memory
+        INNER JOIN staged_sources AS of_memory ON memory.source_id = of_memory.source_id
+        INNER JOIN staged_sources AS of_steps ON of_memory.rank = of_steps.rank
+    ),
+
+    reached AS (
+        SELECT devices.*, stretch.step, moments.peak_bytes AS bytes
+        FROM moments
+        INNER JOIN devices ON moments.device_id = devices.device_id
+        ASOF INNER JOIN query_table(stretches) AS stretch
+            ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.start_ns
+        WHERE moments.time_ns < stretch.end_ns
+        UNION ALL
+        SELECT devices.*, stretch.step, moments.used_bytes AS bytes
+        FROM devices
+        INNER JOIN query_table(stretches) AS stretch
+            ON
+                devices.source_id = stretch.source_id
+                AND devices.first_ns < stretch.end_ns
+                AND devices.last_ns >= stretch.start_ns
+        ASOF INNER JOIN moments
+            ON devices.device_id = moments.device_id AND stretch.start_ns >= moments.time_ns
+    ),
+
+    highest AS (
+        SELECT source_id, step, measure, device, origin, max(bytes) AS peak_bytes
+        FROM reached
+        GROUP BY source_id, step, measure, device, origin
+    )
+
+    SELECT
+        source_id,
+        step,
+        measure,
+        device,
+        arg_min(
+            peak_bytes, (list_position(['snapshot', 'trace', 'timeline'], origin), -peak_bytes)
+        ) AS peak_bytes,
+        count(*) OVER (PARTITION BY source_id, step, measure) AS devices
+    FROM highest
+    GROUP BY source_id, step, measure, device;

@@ -1,0 +1,35 @@
+-- Calls, stages, steps and blocks of pipelines, for `step_moments`.
+-- One row: one of these, on its thread. `source_id` stands for the thread and the kind, `step` is
+-- the event, or of a step its number. A step is one that begins in a denoising loop, and ends with
+-- it at the latest.
+-- Materialised: its readers ask for it more than once.
+WITH
+loops AS (
+    SELECT * FROM stage_marks WHERE kind = 'stage' AND label = 'denoise'
+),
+
+spans AS (
+    SELECT lane, 'call' AS kind, event_id AS step, start_ns, end_ns FROM pipeline_calls
+    UNION ALL
+    SELECT lane, kind, event_id AS step, start_ns, end_ns
+    FROM stage_marks
+    WHERE kind IN ('stage', 'block')
+    UNION ALL
+    SELECT
+        loops.lane,
+        'step' AS kind,
+        steps.step,
+        steps.start_ns,
+        min(least(steps.start_ns + steps.dur_ns, loops.end_ns)) AS end_ns
+    FROM loops
+    INNER JOIN steps
+        ON
+            loops.source_id = steps.source_id
+            AND loops.start_ns <= steps.start_ns
+            AND loops.end_ns > steps.start_ns
+    WHERE steps.steps_from = 'ProfilerStep'
+    GROUP BY loops.lane, steps.step, steps.start_ns
+)
+
+SELECT hash(lane, kind) AS source_id, lane, kind, step, start_ns, end_ns - start_ns AS dur_ns
+FROM spans;

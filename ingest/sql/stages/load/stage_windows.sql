@@ -1,0 +1,61 @@
+-- When each call of a pipeline was at work.
+-- One row: a call, on a device of its rank; in a run without a device, on its host.
+-- Materialised: several relations read it.
+--
+-- From `start_ns` to `end_ns` go the activities that the call launched; where it launched none,
+-- both are its end. `wall_start_ns` and `wall_end_ns` include the call itself; of a host, no more.
+WITH
+active AS (
+    SELECT
+        activity.source_id,
+        activity.device,
+        work.call,
+        min(activity.start_ns) AS start_ns,
+        max(activity.end_ns) AS end_ns
+    FROM stage_work AS work
+    INNER JOIN activity_steps AS activity ON work.event_id = activity.event_id
+    WHERE activity.class IS NOT NULL
+    GROUP BY activity.source_id, activity.device, work.call
+),
+
+rank_devices AS (
+    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
+    UNION ALL
+    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
+    FROM pipeline_calls
+    WHERE NOT EXISTS (FROM kernels)
+),
+
+windows AS (
+    SELECT
+        calls.source_id,
+        calls.rank,
+        devices.device,
+        devices.measure,
+        calls.call,
+        calls.pipeline,
+        coalesce(active.start_ns, calls.end_ns) AS start_ns,
+        coalesce(active.end_ns, calls.end_ns) AS end_ns,
+        calls.start_ns AS wall_start_ns,
+        calls.end_ns AS wall_end_ns
+    FROM pipeline_calls AS calls
+    INNER JOIN rank_devices AS devices ON calls.rank = devices.rank
+    LEFT JOIN active
+        ON
+            calls.source_id = active.source_id
+            AND calls.call = active.call
+            AND devices.device IS NOT DISTINCT FROM active.device
+)
+
+SELECT
+    source_id,
+    rank,
+    device,
+    measure,
+    call,
+    pipeline,
+    start_ns,
+    if(measure = 'host', least(end_ns, wall_end_ns), end_ns) AS end_ns,
+    if(measure = 'host', wall_start_ns, least(start_ns, wall_start_ns)) AS wall_start_ns,
+    if(measure = 'host', wall_end_ns, greatest(end_ns, wall_end_ns)) AS wall_end_ns
+FROM windows;

@@ -1,0 +1,192 @@
+-- What the time of each stage of a pipeline's call consists of, on a device. All parts of a call
+-- add up to its wall time there: from its start on the host to its end, or to the end of all that
+-- it launched, if that is later. On a host, they add up to the call itself.
+-- One row: a part of a row of `stages`, on a device of its rank; without a device, on its host.
+--
+-- An activity belongs where it was launched: on the launching thread's own call, else to what the
+-- thread of the call was doing at that time. What ran between these activities, but was launched
+-- elsewhere, belongs to `other`. Idle time belongs to the activity that ended it. The time before
+-- the first activity of the call and after its last belongs to what the host did, and to `other`
+-- before and after the call. A host's own time belongs where it passed.
+--
+-- run_id       the run
+-- source_id    the input file
+-- rank         rank of the process
+-- device       number of the device; null where the host is measured
+-- pipeline     class of the pipeline
+-- call         place of the call among those of its input file, from 1 (`stages.call`)
+-- stage        `encode`, `denoise`, `decode` or `other`
+-- step         number of the denoising step (`steps.step`); null outside of steps
+-- block_class  class of the denoiser's block; null outside of blocks
+-- part         `lead`, `tail`, `compute`, … or a cause of idle time, as in `parts`
+-- is_idle      whether the device, or the host without one, had nothing to do; null for `lead` and
+--              `tail`
+-- ordinal      order in which to show the parts, from 1
+-- ns           time, ns; an overlap is negative, which makes it a part
+WITH
+activities AS (
+    SELECT
+        measured.source_id,
+        measured.device,
+        measured.call,
+        CASE WHEN work.call = measured.call THEN work END AS work,
+        activity.class AS part,
+        least(activity.end_ns, measured.end_ns) - greatest(activity.start_ns, measured.start_ns)
+            AS inside_ns,
+        greatest(
+            least(activity.end_ns, measured.end_ns)
+            - greatest(activity.start_ns, measured.start_ns, activity.reached_ns),
+            0
+        ) AS covered_ns
+    FROM stage_windows AS measured
+    INNER JOIN activity_steps AS activity
+        ON
+            measured.source_id = activity.source_id
+            AND measured.device = activity.device
+            AND measured.start_ns < activity.end_ns
+            AND measured.end_ns > activity.start_ns
+    LEFT JOIN stage_work AS work ON activity.event_id = work.event_id
+    WHERE measured.measure = 'device'
+),
+
+-- The host's time around a call is in no stage.
+stretches AS (
+    SELECT source_id, call, stage, step, block_class, start_ns, end_ns FROM stage_stretches
+    UNION ALL BY NAME
+    SELECT source_id, call, 'other' AS stage, 0 AS start_ns, start_ns AS end_ns FROM pipeline_calls
+    UNION ALL BY NAME
+    SELECT
+        source_id,
+        call,
+        'other' AS stage,
+        end_ns AS start_ns,
+        9223372036854775807 AS end_ns
+    FROM pipeline_calls
+),
+
+around AS (
+    SELECT
+        source_id,
+        device,
+        call,
+        unnest(['lead', 'tail']) AS part,
+        unnest([wall_start_ns, end_ns]) AS start_ns,
+        unnest([start_ns, wall_end_ns]) AS end_ns
+    FROM stage_windows
+    WHERE measure = 'device'
+),
+
+found AS (
+    SELECT source_id, device, call, work.stage, work.step, work.block_class, part, inside_ns AS ns
+    FROM activities
+    UNION ALL
+    SELECT
+        source_id,
+        device,
+        call,
+        work.stage,
+        work.step,
+        work.block_class,
+        'overlap' AS part,
+        covered_ns - inside_ns AS ns
+    FROM activities
+    UNION ALL
+    SELECT
+        measured.source_id,
+        measured.device,
+        measured.call,
+        work.stage,
+        work.step,
+        work.block_class,
+        gap.cause AS part,
+        gap.dur_ns AS ns
+    FROM stage_windows AS measured
+    INNER JOIN bubbles AS gap
+        ON
+            measured.source_id = gap.source_id
+            AND measured.device = gap.device
+            AND measured.start_ns <= gap.start_ns
+            AND measured.end_ns >= gap.start_ns + gap.dur_ns
+    LEFT JOIN stage_work AS work
+        ON gap.after_kernel_id = work.event_id AND measured.call = work.call
+    WHERE measured.measure = 'device'
+    UNION ALL
+    SELECT
+        around.source_id,
+        around.device,
+        around.call,
+        stretch.stage,
+        stretch.step,
+        stretch.block_class,
+        around.part,
+        least(around.end_ns, stretch.end_ns) - greatest(around.start_ns, stretch.start_ns) AS ns
+    FROM around
+    INNER JOIN stretches AS stretch
+        ON
+            around.source_id = stretch.source_id
+            AND around.call = stretch.call
+            AND around.start_ns < stretch.end_ns
+            AND around.end_ns > stretch.start_ns
+    UNION ALL
+    SELECT
+        source_id,
+        NULL AS device,
+        call,
+        stage,
+        step,
+        block_class,
+        part,
+        if(part = 'compute', operators, 1) * dur_ns AS ns
+    FROM stage_host_stretches
+    UNION ALL
+    SELECT
+        source_id,
+        NULL AS device,
+        call,
+        stage,
+        step,
+        block_class,
+        'overlap' AS part,
+        (1 - operators) * dur_ns AS ns
+    FROM stage_host_stretches
+    WHERE part = 'compute'
+)
+
+SELECT
+    calls.source_id,
+    calls.rank,
+    found.device,
+    calls.pipeline,
+    calls.call,
+    coalesce(found.stage, 'other') AS stage,
+    found.step,
+    found.block_class,
+    found.part,
+    listed.is_idle,
+    listed.ordinal,
+    sum(found.ns)::BIGINT AS ns
+FROM found
+INNER JOIN pipeline_calls AS calls
+    ON found.source_id = calls.source_id AND found.call = calls.call
+INNER JOIN step_part_list AS listed ON found.part = listed.part
+GROUP BY
+    calls.source_id,
+    calls.rank,
+    found.device,
+    calls.pipeline,
+    calls.call,
+    coalesce(found.stage, 'other'),
+    found.step,
+    found.block_class,
+    found.part,
+    listed.is_idle,
+    listed.ordinal
+HAVING sum(found.ns) <> 0
+ORDER BY
+    calls.source_id,
+    found.device,
+    calls.call,
+    stage,
+    found.step,
+    found.block_class,
+    listed.ordinal;

@@ -1,0 +1,46 @@
+-- What the rows of `stage_summary` consist of: busy time by class, idle time by cause, and what
+-- `parts` lists besides.
+-- One row: a part of a row of `stage_summary`.
+--
+-- run_id       the run
+-- rank         rank of the process
+-- device       number of the device; null where the host is measured
+-- pipeline     class of the pipeline
+-- level        call, stage or block
+-- stage        stage of the call; null for the call
+-- block_class  with level `block`, the class; null for what is in no block
+-- part         name of the part, as in `parts`
+-- is_idle      whether it is a cause of idle time; null for `lead` and `tail`
+-- ordinal      order in which to show the parts, from 1
+-- ns           time, ns; an overlap is negative
+SELECT
+    part.run_id,
+    part.rank,
+    part.device,
+    part.pipeline,
+    ['block', 'stage', 'call'][1 + grouping(part.stage) + grouping(part.block_class)] AS level,
+    part.stage,
+    part.block_class,
+    part.part,
+    part.is_idle,
+    part.ordinal,
+    sum(part.ns)::BIGINT AS ns
+FROM stage_parts AS part
+INNER JOIN stage_calls AS calls
+    ON
+        part.run_id = calls.run_id
+        AND part.source_id = calls.source_id
+        AND part.call = calls.call
+        AND part.device IS NOT DISTINCT FROM calls.device
+WHERE calls.is_median
+GROUP BY GROUPING SETS (
+    (part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal),
+    (
+        part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal,
+        part.stage
+    ),
+    (
+        part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal,
+        part.stage, part.block_class
+    )
+);

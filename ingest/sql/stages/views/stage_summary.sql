@@ -1,0 +1,137 @@
+-- What a call of a diffusers pipeline takes in each stage, and in each class of the denoiser's
+-- blocks: of several calls, the one of median wall time.
+-- One row: with level `call`, that call, on a device; with level `stage`, a stage of it; these add
+-- up to the call. With level `block`, a class of blocks in a stage; these add up to the stage.
+--
+-- run_id       the run
+-- rank         rank of the process
+-- device       number of the device; null where the host is measured
+-- pipeline     class of the pipeline
+-- call         the call (`stages.call`)
+-- source_id    its input file
+-- calls        calls of the pipeline on the device
+-- level        call, stage or block
+-- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these; null for the
+--              call
+-- block_class  with level `block`, the class; null for what is in no block
+-- ordinal      order in which to show the stages, from 1; 0 for the call
+-- occurrences  how often: with level `stage` the steps, or without any the stages; with level
+--              `block` the calls of the blocks, null outside of blocks; null for the call
+-- host_ns      time on the thread of the call, ns
+-- operators    outermost operators that began there
+-- wall_ns      time on the device, ns
+-- percent      of the wall time of the call
+-- busy_ns      of that, time in which the device was busy, or the host in a run without one, ns
+-- idle_ns      time in which it idled between activities, ns
+-- waiting_ns   time before its first activity of the call, and after the last, ns
+-- peak_bytes   the most memory in use meanwhile, as in `stages`, bytes; null where not recorded
+WITH
+medians AS (
+    SELECT * FROM stage_calls WHERE is_median
+),
+
+cells AS (
+    SELECT
+        medians.run_id,
+        medians.rank,
+        medians.device,
+        medians.pipeline,
+        part.stage,
+        part.block_class,
+        part.ns AS wall_ns,
+        if(NOT part.is_idle, part.ns, 0) AS busy_ns,
+        if(part.is_idle, part.ns, 0) AS idle_ns,
+        if(part.is_idle IS NULL, part.ns, 0) AS waiting_ns
+    FROM medians
+    INNER JOIN stage_parts AS part
+        ON
+            medians.run_id = part.run_id
+            AND medians.source_id = part.source_id
+            AND medians.call = part.call
+            AND medians.device IS NOT DISTINCT FROM part.device
+    UNION ALL BY NAME
+    SELECT
+        medians.run_id,
+        medians.rank,
+        medians.device,
+        medians.pipeline,
+        cell.stage,
+        cell.block_class,
+        cell.step,
+        cell.occurrences,
+        cell.host_ns,
+        cell.operators,
+        cell.peak_bytes
+    FROM medians
+    INNER JOIN stages AS cell
+        ON
+            medians.run_id = cell.run_id
+            AND medians.source_id = cell.source_id
+            AND medians.call = cell.call
+),
+
+sums AS (
+    SELECT
+        run_id,
+        rank,
+        device,
+        pipeline,
+        stage,
+        block_class,
+        ['block', 'stage', 'call'][1 + grouping(stage) + grouping(block_class)] AS level,
+        count(DISTINCT step) AS steps,
+        sum(occurrences) FILTER (WHERE block_class IS NOT NULL) AS blocks,
+        sum(occurrences) FILTER (WHERE block_class IS NULL AND step IS NULL) AS stages,
+        sum(host_ns)::BIGINT AS host_ns,
+        sum(operators)::BIGINT AS operators,
+        sum(wall_ns)::BIGINT AS wall_ns,
+        sum(busy_ns)::BIGINT AS busy_ns,
+        sum(idle_ns)::BIGINT AS idle_ns,
+        sum(waiting_ns)::BIGINT AS waiting_ns,
+        max(peak_bytes) AS peak_bytes
+    FROM cells
+    GROUP BY GROUPING SETS (
+        (run_id, rank, device, pipeline),
+        (run_id, rank, device, pipeline, stage),
+        (run_id, rank, device, pipeline, stage, block_class)
+    )
+)
+
+SELECT
+    sums.run_id,
+    sums.rank,
+    sums.device,
+    sums.pipeline,
+    medians.call,
+    medians.source_id,
+    medians.calls,
+    sums.level,
+    sums.stage,
+    sums.block_class,
+    coalesce(list_position(['encode', 'denoise', 'decode', 'other'], sums.stage), 0)::BIGINT
+        AS ordinal,
+    CASE sums.level
+        WHEN 'stage' THEN coalesce(nullif(sums.steps, 0), sums.stages)
+        WHEN 'block' THEN sums.blocks
+    END::BIGINT AS occurrences,
+    coalesce(sums.host_ns, 0) AS host_ns,
+    coalesce(sums.operators, 0) AS operators,
+    coalesce(sums.wall_ns, 0) AS wall_ns,
+    100.0 * coalesce(sums.wall_ns, 0) / nullif(medians.wall_ns, 0) AS percent,
+    coalesce(sums.busy_ns, 0) AS busy_ns,
+    coalesce(sums.idle_ns, 0) AS idle_ns,
+    coalesce(sums.waiting_ns, 0) AS waiting_ns,
+    sums.peak_bytes
+FROM sums
+INNER JOIN medians
+    ON
+        sums.run_id = medians.run_id
+        AND sums.rank = medians.rank
+        AND sums.device IS NOT DISTINCT FROM medians.device
+        AND sums.pipeline = medians.pipeline
+QUALIFY
+    sums.level <> 'block'
+    OR count(sums.block_class) OVER (
+        PARTITION BY sums.run_id, sums.rank, sums.device, sums.pipeline, sums.stage
+    ) > 0
+ORDER BY sums.run_id, sums.rank, sums.device, sums.pipeline, ordinal, level DESC, wall_ns DESC;

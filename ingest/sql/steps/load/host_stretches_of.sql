@@ -1,0 +1,66 @@
+-- What the host did in a run without a device, all threads together:
+-- `host_stretches_of(windows, changes)`. `windows` has stretches of time as `work_windows` has
+-- them; `changes` (source_id, from_ns, and whatever else) says what each moment belongs to.
+-- One row: a stretch of time between two changes, once for each window around it: `measured` and
+-- `moment` are the rows of `windows` and `changes`. `part` is the part of a step that it is inside
+-- of the window; `operators` is the number of outermost operators that ran.
+CREATE MACRO host_stretches_of(windows, changes) AS TABLE
+    WITH
+    edges AS (
+        SELECT source_id, start_ns AS edge_ns, kind, 1 AS change FROM host_activities
+        UNION ALL
+        SELECT source_id, start_ns + dur_ns AS edge_ns, kind, -1 AS change FROM host_activities
+        UNION ALL
+        SELECT source_id, from_ns AS edge_ns, NULL AS kind, 0 AS change
+        FROM query_table(changes)
+        UNION ALL
+        SELECT
+            source_id,
+            unnest([wall_start_ns, start_ns, end_ns, wall_end_ns]) AS edge_ns,
+            NULL AS kind,
+            0 AS change
+        FROM query_table(windows)
+        WHERE measure = 'host'
+    ),
+
+    running AS (
+        SELECT
+            source_id,
+            edge_ns AS start_ns,
+            lead(edge_ns) OVER (PARTITION BY source_id ORDER BY edge_ns) AS end_ns,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0) AS operators,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
+                AS compiled_code,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0) AS loaders,
+            coalesce(sum(sum(change) FILTER (WHERE kind = 'compile')) OVER up_to, 0) AS compilers
+        FROM edges
+        GROUP BY source_id, edge_ns
+        WINDOW up_to AS (PARTITION BY source_id ORDER BY edge_ns)
+    )
+
+    SELECT
+        running.source_id,
+        measured,
+        moment,
+        running.end_ns - running.start_ns AS dur_ns,
+        running.operators::BIGINT AS operators,
+        CASE
+            WHEN running.start_ns < measured.start_ns THEN 'lead'
+            WHEN running.start_ns >= measured.end_ns THEN 'tail'
+            WHEN running.operators > 0 THEN 'compute'
+            WHEN running.compiled_code > 0 THEN 'compiled_code'
+            ELSE idle_cause(step_part_rules(
+                is_late := TRUE,
+                is_loading := running.loaders > 0,
+                is_compiling := running.compilers > 0 AND running.loaders = 0
+            ))
+        END AS part
+    FROM running
+    INNER JOIN query_table(windows) AS measured
+        ON
+            running.source_id = measured.source_id
+            AND running.start_ns >= measured.wall_start_ns
+            AND running.end_ns <= measured.wall_end_ns
+    ASOF LEFT JOIN query_table(changes) AS moment
+        ON running.source_id = moment.source_id AND running.start_ns >= moment.from_ns
+    WHERE measured.measure = 'host';

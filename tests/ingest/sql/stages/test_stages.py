@@ -1,0 +1,338 @@
+"""What the calls of pipelines consist of: against plain Python, and small traces for each rule."""
+
+import random
+from collections import Counter, defaultdict
+from typing import Any
+
+import duckdb
+import pytest
+
+import ingest
+from tests.builders.events import Event, host, kernel, op
+from tests.builders.pipelines import CALL, mark
+from tests.conftest import Command, Traces
+from tests.ingest.sql.stages import stages_in_python
+from tests.ingest.sql.stages.stages_in_python import Cell, Cells
+
+
+def launched(
+    name: str, launch: float, start: float, dur: float, tid: int = 1, device: int = 0
+) -> list[Event]:
+    """A kernel of this name and its launch."""
+    correlation = round(launch * 1000) * 10 + device
+    call = host("cudaLaunchKernel", "cuda_runtime", launch, 0, {"correlation": correlation}, tid)
+    return [call, kernel(name, start, dur, device=device, correlation=correlation)]
+
+
+def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any]:
+    """Cell → these columns of `stages`, of a trace with one call."""
+    return {
+        (stage, step, block): rest[0] if len(rest) == 1 else tuple(rest)
+        for stage, step, block, *rest in connection.sql(
+            f"SELECT stage, step, block_class, {columns} FROM stages"
+        ).fetchall()
+    }
+
+
+def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None, int], Cells]:
+    """(device, call) → cell → part → ns, with one part `idle`."""
+    found: dict[tuple[int | None, int], Cells] = defaultdict(lambda: defaultdict(Counter))
+    for device, call, stage, step, block, part, ns in connection.sql(
+        "SELECT device, call, stage, step, block_class, if(is_idle, 'idle', part), ns "
+        "FROM stage_parts"
+    ).fetchall():
+        found[device, call][stage, step, block][part] += ns
+    return found
+
+
+def parts_of(traces: Traces, *events: Event) -> dict[Cell, dict[str, int]]:
+    """Cell → part → µs, of one call on one device."""
+    [parts] = found_parts(traces.add(list(events))).values()
+    return {cell: {part: ns // 1000 for part, ns in found.items()} for cell, found in parts.items()}
+
+
+def nonzero(parts: dict[tuple[int | None, int], Cells]) -> dict[Any, Any]:
+    """What takes time."""
+    return {
+        (key, cell, part): ns
+        for key, found in parts.items()
+        for cell, times in found.items()
+        for part, ns in times.items()
+        if ns
+    }
+
+
+def test_a_call_is_divided_by_stage_step_and_block(traces: Traces) -> None:
+    events = [*CALL, op("aten::mm", 12, 3), op("aten::mm", 36, 2), op("aten::mm", 41, 2, tid=2)]
+    found = cells(traces.add(events), "occurrences, host_ns // 1000, operators, peak_bytes")
+    assert {known for *_, known in found.values()} == {None}
+    assert {cell: tuple(row[:3]) for cell, row in found.items()} == {
+        ("other", None, None): (1, 10 + 10 + 10 + 5, 0),
+        ("encode", None, None): (1, 10, 1),
+        ("denoise", None, None): (1, 1, 0),
+        ("denoise", 0, None): (1, 4, 0),
+        ("denoise", 0, "Double"): (2, 10, 2),
+        ("denoise", 0, "Single"): (1, 5, 0),
+        ("denoise", 1, None): (1, 10, 0),
+        ("denoise", 1, "Double"): (1, 10, 0),
+        ("decode", None, None): (1, 15, 0),
+    }
+
+
+def test_labels_outside_of_a_call_are_no_stages(traces: Traces) -> None:
+    """A call that began before the recording has no label of its own."""
+    connection = traces.add(
+        [
+            *(mark("stage: decode", 0, 10), mark("block: A", 12, 5), op("aten::mm", 13, 2)),
+            *(mark("pipeline: A", 20, 5), mark("stage: 1", 21, 3)),
+        ]
+    )
+    rows = connection.sql("SELECT pipeline, call, stage, host_ns FROM stages").fetchall()
+    assert rows == [("A", 1, "other", 5000)]
+
+
+def test_of_pipelines_that_call_each_other_the_outermost_counts(traces: Traces) -> None:
+    inner = [mark("pipeline: Inner", 20, 50), mark("stage: encode", 25, 10)]
+    connection = traces.add(
+        [mark("pipeline: Outer", 0, 90), mark("stage: denoise", 10, 70), *inner]
+    )
+    assert connection.sql("SELECT DISTINCT pipeline, call FROM stages").fetchall() == [("Outer", 1)]
+    assert cells(connection, "host_ns // 1000") == {
+        ("other", None, None): 20,
+        ("denoise", None, None): 60,
+        ("encode", None, None): 10,
+    }
+
+
+def test_calls_of_a_file_are_numbered_and_each_file_has_its_own(traces: Traces) -> None:
+    directory = traces.directory / "run"
+    directory.mkdir()
+    for name, starts in (("one", (0, 20)), ("two", (40,))):
+        traces.write([mark("pipeline: A", start, 10) for start in starts], f"run/{name}-rank0")
+    traces.store.add(directory)
+    with ingest.connect(traces.store.path) as connection:
+        rows = connection.sql("SELECT rank, start_ns // 1000, call FROM stages ORDER BY ALL")
+        assert rows.fetchall() == [(0, 0, 1), (0, 20, 2), (0, 40, 1)]
+
+
+def test_a_step_that_outlasts_the_loop_ends_with_it(traces: Traces) -> None:
+    """The step of a pipeline that fails in its loop."""
+    connection = traces.add(
+        [
+            mark("ProfilerStep#0", 5, 20),
+            mark("pipeline: A", 10, 50),
+            mark("stage: denoise", 20, 20),
+            mark("ProfilerStep#1", 30, 60),
+        ]
+    )
+    assert cells(connection, "host_ns // 1000") == {
+        ("other", None, None): 30,
+        ("denoise", None, None): 10,
+        ("denoise", 1, None): 10,
+    }
+
+
+def test_the_parts_of_a_device(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        *CALL,
+        *launched("before", -20, -10, 15),
+        *launched("text", 12, 15, 10),
+        *launched("double", 36, 40, 5),
+        *launched("of another thread", 56, 60, 5, tid=2),
+        *launched("image", 81, 110, 10),
+        *launched("after", 130, 140, 10),
+    )
+    assert found == {
+        ("other", None, None): {"lead": 10},
+        ("encode", None, None): {"lead": 5, "compute": 10},
+        ("denoise", 0, "Double"): {"idle": 15, "compute": 5},
+        ("denoise", 1, "Double"): {"idle": 15, "compute": 5},
+        ("decode", None, None): {"idle": 45, "compute": 10},
+    }
+    assert sum(sum(parts.values()) for parts in found.values()) == 120
+
+
+def test_a_device_that_a_call_does_not_use_waits_for_all_of_it(traces: Traces) -> None:
+    connection = traces.add([*CALL, *launched("k", 12, 15, 85), *launched("k", 150, 160, 5, 1, 1)])
+    found = found_parts(connection)
+    assert found[0, 1]["encode", None, None]["compute"] == 85_000
+    assert {part for parts in found[1, 1].values() for part in parts} == {"lead"}
+    assert sum(parts["lead"] for parts in found[1, 1].values()) == 100_000
+
+
+def test_the_parts_of_a_host(traces: Traces) -> None:
+    found = parts_of(
+        traces,
+        mark("pipeline: A", 0, 50),
+        mark("stage: encode", 10, 20),
+        op("aten::mm", 5, 10),
+        op("aten::mm", 12, 8, tid=2),
+        op("aten::mm", 25, 10),
+    )
+    assert found == {
+        ("other", None, None): {"lead": 5, "compute": 5 + 5, "tail": 15},
+        ("encode", None, None): {"compute": 5 + 8 + 5, "overlap": -3, "idle": 5},
+    }
+
+
+def test_the_peak_of_memory_is_of_the_time_of_a_stage(traces: Traces) -> None:
+    def memory(ts: float, change: int, total: int) -> Event:
+        args = {"Total Allocated": total, "Bytes": change, "Addr": ts, "Device Type": 0}
+        return {
+            "ph": "i",
+            "cat": "cpu_instant_event",
+            "name": "[memory]",
+            "pid": 1,
+            "tid": 1,
+            "ts": ts,
+            "args": {**args, "Device Id": -1, "Ev Idx": 1, "Total Reserved": 0},
+        }
+
+    changes = [memory(5, 100, 100), memory(12, 50, 150), memory(18, -50, 100), memory(90, 10, 110)]
+    found = cells(traces.add([*CALL, *changes]), "peak_bytes")
+    expected = {"other": 100, "encode": 150, "denoise": 100, "decode": 110}
+    assert found == {cell: expected[cell[0]] for cell in found}
+
+
+def test_the_summary_has_the_median_call(traces: Traces, command: Command) -> None:
+    calls = [mark("pipeline: A", start, length) for start, length in ((0, 30), (40, 20), (70, 99))]
+    stages = [mark("stage: decode", 5, 5), mark("stage: denoise", 75, 50)]
+    connection = traces.add(
+        [*calls, *stages, mark("block: B", 80, 10), mark("block: B", 95, 10), op("mm", 1, 2)]
+    )
+    columns = "level, stage, block_class, call, calls, occurrences, wall_ns // 1000"
+    assert connection.sql(f"SELECT {columns} FROM stage_summary").fetchall() == [
+        ("call", None, None, 1, 3, None, 30),
+        ("stage", "decode", None, 1, 3, 1, 5),
+        ("stage", "other", None, 1, 3, 1, 25),
+    ]
+    assert "decode" in command("show", "trace").out
+
+
+def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
+    traces.add([*CALL, op("mm", 1, 2)], "base")
+    shorter = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40)]
+    connection = traces.add([*shorter, mark("block: New", 10, 25), op("mm", 1, 2)], "other")
+    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
+    rows = connection.execute(
+        "SELECT level, stage, block_class, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
+        "FROM stage_diff($1, $2)",
+        [ids["base"], ids["other"]],
+    ).fetchall()
+    assert rows == [
+        ("call", None, None, 100, 40, -60),
+        ("stage", "encode", None, 10, 0, -10),
+        ("stage", "denoise", None, 40, 40, 0),
+        ("block", "denoise", "New", 0, 25, 25),
+        ("block", "denoise", "Double", 20, 0, -20),
+        ("block", "denoise", None, 15, 15, 0),
+        ("block", "denoise", "Single", 5, 0, -5),
+        ("stage", "decode", None, 15, 0, -15),
+        ("stage", "other", None, 35, 0, -35),
+    ]
+
+
+def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
+    """Where a summary's stages do not add up to their call, or its blocks to their stage."""
+    return connection.sql(
+        """
+        WITH sums AS (
+            SELECT
+                call,
+                device,
+                level,
+                if(level = 'block', stage, level) AS whole,
+                sum(wall_ns) AS wall_ns,
+                sum(host_ns) AS host_ns,
+                sum(busy_ns + idle_ns + waiting_ns) AS all_ns
+            FROM stage_summary GROUP BY ALL
+        ), wholes AS (
+            SELECT call, device, 'block' AS level, stage AS whole, wall_ns, host_ns
+            FROM stage_summary WHERE level = 'stage'
+            UNION ALL
+            SELECT call, device, unnest(['stage', 'call']), unnest(['stage', 'call']), wall_ns,
+                host_ns
+            FROM stage_calls
+        )
+        FROM sums JOIN wholes USING (call, level, whole)
+        WHERE sums.device IS NOT DISTINCT FROM wholes.device
+            AND (sums.wall_ns, sums.host_ns, sums.all_ns)
+                <> (wholes.wall_ns, wholes.host_ns, wholes.wall_ns)
+        """
+    ).fetchall()
+
+
+def random_call(rng: random.Random, start: int, step: int) -> tuple[list[Event], int]:
+    """A call of a pipeline with random stages from `start` on, and its end."""
+    events = []
+    now = start + rng.randrange(4)
+    for stage in rng.choices(["encode", "denoise", "decode", None], k=rng.randrange(6)):
+        begin = now
+        now += rng.randrange(4)
+        for _ in range(rng.randrange(4) if stage == "denoise" else rng.randrange(2)):
+            step_begin = now
+            for _ in range(rng.randrange(3)):
+                length = rng.randrange(5)
+                events.append(mark(f"block: {rng.choice('AB')}", now, length))
+                now += length + rng.randrange(3)
+            if stage == "denoise":
+                events.append(mark(f"ProfilerStep#{step}", step_begin, now - step_begin))
+                step += 1
+        if stage:
+            events.append(mark(f"stage: {stage}", begin, now - begin))
+        now += rng.randrange(4)
+    now += 1
+    events.append(mark(f"pipeline: {rng.choice('PQ')}", start, now - start))
+    return events, now
+
+
+def random_trace(rng: random.Random, has_device: bool) -> list[Event]:
+    """Many random calls, and work in and around them."""
+    events: list[Event] = []
+    now = 0
+    for _ in range(40):
+        now += rng.randrange(15)
+        call, now = random_call(rng, now, len(events) * 10)
+        events += call
+    ends = {1: 0.0, 2: 0.0}
+    for number in range(300):
+        at, tid = rng.randrange(-5, now + 5) + number / 1000, rng.choice([1, 2])
+        if has_device:
+            args = {"correlation": number + 1}
+            events.append(host("cudaLaunchKernel", "cuda_runtime", at, 0, args, tid))
+            kind = rng.choice(["kernel", "kernel", "gpu_memcpy"])
+            begin, length = at + rng.randrange(9), rng.randrange(1, 5)
+            events.append(
+                kernel("k", begin, length, kind, rng.randrange(2), rng.randrange(2), **args)
+            )
+        begin = max(ends[tid], number * now / 300)
+        ends[tid] = begin + rng.randrange(1, 6)
+        events.append(op("aten::mm", begin, ends[tid] - begin, tid=tid))
+    return events
+
+
+@pytest.mark.parametrize(("seed", "has_device"), [(0, True), (1, True), (2, False)])  # of many
+def test_random_calls_are_as_in_plain_python(seed: int, has_device: bool, traces: Traces) -> None:
+    events = random_trace(random.Random(seed), has_device)
+    connection = traces.add(events)
+    host_ns: dict[int, Counter[Cell]] = defaultdict(Counter)
+    operators: dict[int, Counter[Cell]] = defaultdict(Counter)
+    for call, stage, step, block, ns, count in connection.sql(
+        "SELECT call, stage, step, block_class, host_ns, operators FROM stages"
+    ).fetchall():
+        host_ns[call][stage, step, block] = ns
+        operators[call][stage, step, block] = count
+    assert host_ns == stages_in_python.host_times(events)
+    assert {call: +counts for call, counts in operators.items() if +counts} == dict(
+        stages_in_python.operators(events)
+    )
+    found = found_parts(connection)
+    assert nonzero(found) == nonzero(stages_in_python.parts(events))
+    walls = {
+        (device, call): sum(sum(parts.values()) for parts in found[device, call].values())
+        for device, call in found
+    }
+    assert summed(connection) == []
+    calls = stages_in_python.Marks(events).calls
+    assert all(walls[key] >= calls[key[1] - 1].end - calls[key[1] - 1].start for key in walls)

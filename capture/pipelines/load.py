@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
@@ -86,9 +88,9 @@ def _with_image(pipeline: DiffusionPipeline) -> DiffusionPipeline:
         return pipeline
     name = type(pipeline).__name__
     if name in IMAGE_TO_VIDEO:
-        return getattr(diffusers, IMAGE_TO_VIDEO[name]).from_pipe(
-            pipeline, torch_dtype=pipeline.dtype
-        )
+        variant = getattr(diffusers, IMAGE_TO_VIDEO[name])
+        with _old_names():
+            return variant.from_pipe(pipeline, torch_dtype=pipeline.dtype)
     try:
         return diffusers.AutoPipelineForImage2Image.from_pipe(pipeline)
     except ValueError as error:
@@ -101,8 +103,7 @@ def _from_weights(
     if Path(model).exists() and not Path(model, "model_index.json").exists():
         raise CaptureError(f"{model}: no model_index.json: not a directory of a diffusers pipeline")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # older versions know no other name
+        with _old_names():
             return loader.from_pretrained(model, torch_dtype=dtype)
     except (OSError, ValueError, ImportError) as error:  # gated, misspelt, offline, not whole
         reason = first_line(error)
@@ -113,3 +114,11 @@ def _from_weights(
             hint = "; is it a path, or the id of a model on the hub?"
         reason = shorten(reason, LONGEST_REASON, placeholder=" …")
         raise CaptureError(f"{model}: cannot be loaded: {reason}{hint}") from error
+
+
+@contextmanager
+def _old_names() -> Iterator[None]:
+    """In the body, diffusers does not warn of `torch_dtype`: older versions know no other name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield

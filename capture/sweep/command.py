@@ -39,13 +39,13 @@ def sweep(asked: argparse.Namespace, given: Sequence[str], parse: Parse) -> None
         raise CaptureError(
             f"{directory} holds this sweep as `{tag}`; name another --out, or no tag"
         )
-    variants = counted(len(plan.variants), "variant")
-    say(f"{directory}: {variants}, each timed {counted(plan.repeat, 'time')}, then profiled")
-    if is_finished(plan, directory):
-        say("all of that is done already; to do it again, name another directory with --out")
     _be_interrupted()
     store = asked.store or directory / "store"
     with locked(directory) as lock:
+        variants = counted(len(plan.variants), "variant")
+        say(f"{directory}: {variants}, each timed {counted(plan.repeat, 'time')}, then profiled")
+        if is_finished(plan, directory):
+            say("all of that is done already; to do it again, name another directory with --out")
         at_work = Sweep(plan, directory, tag, asked.time_limit, [lock])
         try:
             at_work.measure()
@@ -58,6 +58,8 @@ def sweep(asked: argparse.Namespace, given: Sequence[str], parse: Parse) -> None
         _ingest("add", *runs, "--store", str(store), output=sys.stderr.fileno())
         _ingest("sweep", tag, "--store", str(store))
         finish(directory)
+        if at_work.has_failed():
+            raise CaptureError(f"every variant failed; what their processes said is in {directory}")
     say(f"to see this table again: ingest sweep {quote(tag)} --store {quote(str(store))}")
 
 

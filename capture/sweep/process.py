@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from capture.errors import CaptureError
+from capture.sigterm import SIGNALS
 
 LONGEST_REASON = 300
 SAID, TRACEBACK = "capture: ", "Traceback (most recent call last)"
@@ -33,27 +34,48 @@ def run(
         output = log.open("wb")
     except OSError as error:
         raise CaptureError(f"cannot write {log}: {error.strerror or error}") from error
+    process = None
     with output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
-            start_new_session=True,
-            pass_fds=held,
-        )
         try:
+            with _uninterrupted():  # a process that is not known yet could not be ended
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **environment},
+                    start_new_session=True,
+                    pass_fds=held,
+                )
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
             return f"ended at the time limit of {limit_s:g} s"
         finally:
-            _end(process)
+            if process:
+                _end(process)
     if not code:
         return None
     if code < 0:
         return _signal(-code)
     return _reason(log.read_text(encoding="utf-8", errors="replace")) or f"exit code {code}"
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A signal that comes in the body interrupts at its end."""
+    received: list[int] = []
+    numbers = (signal.SIGINT, *SIGNALS)
+    before = {number: signal.getsignal(number) for number in numbers}
+    heeded = [number for number, handler in before.items() if callable(handler)]
+    for number in heeded:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, before[number])
+        if received:
+            raise KeyboardInterrupt
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -71,6 +71,11 @@ class Sweep:
         """The run directory of a variant."""
         return self._folder(variant) / RUN
 
+    def has_failed(self) -> bool:
+        """Whether no variant was measured and profiled."""
+        files = (self.run_of(variant) / "run.json" for variant in self._plan.variants)
+        return all("error" in read_json(file)["sweep"] for file in files)
+
     def clean(self) -> None:
         """Removes compiler caches and outputs, but for those that others are compared with.
 

@@ -1,5 +1,7 @@
 """What a pipeline is called with, by the options of the command line."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -137,7 +139,9 @@ def test_the_image_decides_what_comes_out(tmp_path):
 
 
 def test_a_video_begins_with_an_image():
-    pipeline = load("ltx", None, with_image=True, dtype="bfloat16")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)  # of diffusers' parameters
+        pipeline = load("ltx", None, with_image=True, dtype="bfloat16")
     assert (type(pipeline).__name__, str(pipeline.dtype)) == (
         "LTXImageToVideoPipeline",
         "torch.bfloat16",

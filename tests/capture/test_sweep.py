@@ -160,6 +160,16 @@ def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
             time.sleep(0.1)
 
 
+def test_a_sweep_whose_variants_all_fail_fails(tmp_path):
+    (tmp_path / "mine.py").write_text("raise ImportError('no such part')")
+    finished = sweep(tmp_path, "--try", "eager", "--repeat", "1", "--out", "swept")
+    assert finished.returncode == 1
+    assert "eager: failed: ImportError: no such part" in finished.stdout
+    assert finished.stderr.splitlines()[-1] == (
+        "capture: every variant failed; what their processes said is in swept"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -18,7 +18,7 @@ from capture.sweep.function import file_and_name
 from capture.sweep.lock import locked
 from capture.sweep.plan import Plan, finish, is_finished, open_directory
 from capture.sweep.sweep import Sweep
-from capture.sweep.variants import SIZE, Axis
+from capture.sweep.variants import DTYPE, INPUTS, SIZE, Axis
 from capture.units import counted
 
 Parse = Callable[[Sequence[str]], argparse.Namespace]
@@ -70,13 +70,15 @@ def _plan(asked: argparse.Namespace, given: Sequence[str]) -> Plan:
     if pipeline and pipeline not in KINDS:
         raise CaptureError(f"{pipeline}: no such pipeline; there are {', '.join(KINDS)}")
     subject = () if pipeline else ("function", "{}:{}".format(*file_and_name(asked.script)))
-    axes = [Axis(SIZE, asked.sizes)] if asked.sizes else []
+    axes = [Axis(SIZE, asked.sizes, is_input=True)] if asked.sizes else []
     for text in asked.axis:
         name, _, values = text.partition("=")
         listed = tuple(filter(None, map(str.strip, values.split(","))))
         if not name or not listed:
             raise CaptureError(f"{text}: an axis is written as option=value,value")
-        axes.append(Axis(name.lstrip("-"), listed))
+        name = name.lstrip("-")
+        is_input = name in INPUTS if pipeline else name != DTYPE
+        axes.append(Axis(name, listed, is_input))
     return Plan((*subject, *given), tuple(asked.tries), tuple(axes), asked.repeat, asked.calls)
 
 

@@ -12,14 +12,18 @@ from capture.sweep.variants import Variant
 NO_OTHER = "eager is what others are compared with; a second process would show its own spread"
 
 
-def result(tag: str, variant: Variant, processes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def result(
+    tag: str, ordinal: int, variant: Variant, processes: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """What run.json says of a variant under `sweep`, but for its distance.
 
+    `ordinal` is its place among all variants, from 1.
     `processes` is what each of its processes measured, the first one with a cold compiler cache;
     `error` in one says why it failed.
     """
     found: dict[str, Any] = {
         "tag": tag,
+        "ordinal": ordinal,
         "variant": variant.name,
         "tried": variant.tried,
         "settings": dict(variant.settings),

@@ -119,7 +119,8 @@ class Sweep:
         """Adds what the sweep found to the run's description; a run that failed is that alone."""
         file = self.run_of(variant) / "run.json"
         run = read_json(file) if file.exists() else {}
-        found = result(self._tag, variant, self._processes(variant))
+        ordinal = self._plan.variants.index(variant) + 1
+        found = result(self._tag, ordinal, variant, self._processes(variant))
         if "error" not in found:
             base = next(each for each in self._plan.variants if each.name == variant.base)
             found["distance"] = distance_of(variant, self._outputs(base), self._outputs(variant))

@@ -24,9 +24,9 @@ SIZE = "size"
 PLAIN = re.compile(r"[\w.+-]+")
 LONGEST_FOLDER = 60  # characters; a letter can take four of the 255 bytes that a name has
 LEFT_OUT = "none"  # a value of an axis: without the option
-# Axes that change what is computed: a variant is compared with eager at the same value. Along all
-# other axes, it is compared with eager at the first value.
-OF_INPUTS = frozenset(
+DTYPE = "dtype"
+# Options of a pipeline that change what it is to make.
+INPUTS = frozenset(
     {
         SIZE,
         *("height", "width", "batch", "steps", "tokens", "frames", "seed"),
@@ -37,10 +37,17 @@ OF_INPUTS = frozenset(
 
 @dataclass(frozen=True)
 class Axis:
-    """An option of the pipeline's command, without its dashes, and the values to try."""
+    """What varies.
+
+    name      an option of the pipeline's command, without its dashes; or a function's parameter
+    values    what to try
+    is_input  whether it changes what is to be made: a variant is then compared with eager at the
+              same value, else with eager at the first value
+    """
 
     name: str
     values: tuple[str, ...]
+    is_input: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
     for tried, values in product(all_tries, product(*(axis.values for axis in axes))):
         settings = tuple(zip((axis.name for axis in axes), values, strict=True))
         of_base = tuple(
-            (axis.name, value if axis.name in OF_INPUTS else axis.values[0])
+            (axis.name, value if axis.is_input else axis.values[0])
             for axis, value in zip(axes, values, strict=True)
         )
         found.append(Variant(tried, settings, name_of(EAGER, of_base)))

@@ -56,7 +56,7 @@ def page(view: View) -> None:
         run_picker.remember(AT, run)
 
     scatter.show(frame, at, pick)
-    query = select("*", "sweep_results", {"sweep": tag}, order_by="ordinal")
+    query = select("*", "sweep_results", {"sweep": tag}, order_by="ordinal, variant")
     menu.heading("Variants", {"variants": query}, f"sweep-{tag}", help=HELP)
     _table(frame, at, pick)
     if at in set(frame["run_id"]):

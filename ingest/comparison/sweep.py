@@ -30,7 +30,7 @@ def sweep_rows(connection: duckdb.DuckDBPyConnection, tag: str) -> list[Row]:
     and where times are missing. Raises MissingError where the store has no such sweep.
     """
     found = connection.execute(
-        "SELECT * FROM sweep_results WHERE sweep = $1 ORDER BY ordinal", [tag]
+        "SELECT * FROM sweep_results WHERE sweep = $1 ORDER BY ordinal, variant", [tag]
     )
     names = [column[0] for column in found.description]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]

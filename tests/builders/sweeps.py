@@ -21,6 +21,7 @@ DISTANCES: dict[str, dict[str, Any]] = {
     "wrong 64": {"max_abs": 0.9, "mean_abs": 0.25, "psnr_db": 9.5},
     "slow 64": {"missing": "shape (1, 8) instead of (1, 4)"},
 }
+FAILING = "failing 64"
 FAILURE = "RuntimeError: this variant fails"
 REASON = "tensor 'x' size mismatch at index 0. expected 2, actual 1"
 BREAK = "Unsupported: print"
@@ -51,6 +52,7 @@ def of(variant: str) -> dict[str, Any]:
     """What run.json says of any variant."""
     return {
         "tag": TAG,
+        "ordinal": [*TIMES, FAILING].index(variant) + 1,
         "variant": variant,
         "tried": variant.split()[0],
         "settings": {"size": "64"},
@@ -68,8 +70,8 @@ def write_runs(directory: Path) -> list[Path]:
         events = [{"ph": "X", "pid": 1, "tid": 1, **each} for each in (step, work)]
         (run / "trace.json").write_text(json.dumps({"traceEvents": events}))
         runs.append(run)
-    failed = of("failing 64") | {"error": FAILURE}
-    return [*runs, write_run(directory, "failing 64", failed, error=FAILURE)]
+    failed = of(FAILING) | {"error": FAILURE}
+    return [*runs, write_run(directory, FAILING, failed, error=FAILURE)]
 
 
 def write_run(directory: Path, variant: str, sweep: Any, **said: Any) -> Path:

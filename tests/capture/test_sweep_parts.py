@@ -21,7 +21,10 @@ def plan(*tries: str, axes: tuple[Axis, ...] = (), repeat: int = 2) -> Plan:
 
 
 def test_variants_are_all_combinations_and_eager_is_one_of_them():
-    sizes, dtypes = Axis("size", ("512", "768x1360")), Axis("dtype", ("float32", "bfloat16"))
+    sizes, dtypes = (
+        Axis("size", ("512", "768x1360"), is_input=True),
+        Axis("dtype", ("float32", "bfloat16")),
+    )
     found = variants(["default", "regional+dynamic"], [sizes, dtypes])
 
     assert len(found) == 3 * 2 * 2

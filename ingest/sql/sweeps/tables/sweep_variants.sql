@@ -5,6 +5,7 @@
 --
 -- run_id               the run
 -- sweep                the sweep's tag
+-- ordinal              place of the variant in its sweep, from 1
 -- variant              name of the variant, such as `default 512`
 -- tried                how it ran: `eager`, or words of torch.compile joined by +
 -- settings             its value on each of the sweep's axes
@@ -34,7 +35,7 @@ WITH said AS (
         json_transform(
             run_json -> '$.sweep',
             '{
-                "tag": "VARCHAR", "variant": "VARCHAR", "tried": "VARCHAR", "base": "VARCHAR",
+                "tag": "VARCHAR", "ordinal": "BIGINT", "variant": "VARCHAR", "tried": "VARCHAR", "base": "VARCHAR",
                 "images": "BIGINT", "call_times_ns": ["BIGINT[]"], "warmup_times_ns": ["BIGINT[]"],
                 "peak_bytes": "BIGINT", "peak_of": "VARCHAR", "compilations": "BIGINT",
                 "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "INTEGER",
@@ -60,6 +61,7 @@ timed AS (
 
 SELECT
     sweep.tag AS sweep,
+    sweep.ordinal,
     sweep.variant,
     sweep.tried,
     sweep.settings,

@@ -4,7 +4,7 @@
 --
 -- run_id             the run: the variant's profile
 -- sweep              the sweep's tag
--- ordinal            place of the variant in its sweep, from 1: bases first, then by name
+-- ordinal            place of the variant in its sweep, from 1
 -- variant            name of the variant
 -- tried              how it ran: `eager`, or words of torch.compile joined by +
 -- settings           its value on each of the sweep's axes
@@ -72,7 +72,7 @@ compared AS (
 SELECT
     run_id,
     sweep,
-    row_number() OVER (PARTITION BY sweep ORDER BY NOT is_base, variant, run_id) AS ordinal,
+    ordinal,
     variant,
     tried,
     settings,

@@ -78,6 +78,28 @@ def test_the_stages_of_another_pipeline(run_loaded_capture, tmp_path, store):
         ("other", None, 1, True),
     ]
     assert {row[0] for row in rows} == {"StableDiffusionPipeline"}
+    levels = "stage: denoise", "ProfilerStep*", "block: BasicTransformerBlock"
+    stack = ";".join(("pipeline: StableDiffusionPipeline", *levels))
+    assert stack in flames(connection)
+
+
+def flames(connection: Any) -> set[str]:
+    """The boxes of the flame graph, each below those around it: `a;b;c`."""
+    [(run_id,)] = connection.sql("SELECT run_id FROM runs").fetchall()
+    calls = {
+        call: (caller, name)
+        for call, caller, name in connection.execute(
+            "SELECT DISTINCT id, caller_id, name FROM call_stacks($1)", [run_id]
+        ).fetchall()
+    }
+
+    def stack(call: str | None) -> str:
+        if call is None:
+            return ""
+        caller, name = calls[call]
+        return f"{stack(caller)};{name}".lstrip(";")
+
+    return {stack(call) for call in calls}
 
 
 def assert_stages(connection: Any, captured: Captured) -> None:

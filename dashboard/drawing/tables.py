@@ -17,7 +17,7 @@ COUNTS = {
     *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
     *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
     *("gaps", "launches", "short_launches", "long_calls", "long_delays", "max_length", "copies"),
-    *("graph_breaks", "break_even_images"),
+    *("graph_breaks", "break_even_images", "operators", "occurrences"),
     *("boxes", "oprs", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
 }
 RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}

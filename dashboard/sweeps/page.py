@@ -88,7 +88,7 @@ def _answer(frame: pd.DataFrame) -> None:
             st.metric(
                 f"Fastest: {formatting.literal(best['variant'])}",
                 formatting.times(best["speedup"]),
-                variant.distance(best),
+                f"{variant.distance(best)}; p {formatting.difference(best['p'])}",
                 delta_color="off",
                 delta_arrow="off",
                 help=f"As fast as {formatting.literal(best['base_variant'])}, and how far its "

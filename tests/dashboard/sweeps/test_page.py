@@ -42,7 +42,7 @@ def test_the_fastest_says_how_far_its_output_is(app, swept):
     found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
     assert found["Variants"][0] == "5"
     assert found["Failed"][0] == "1"
-    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference to eager 0.25")
+    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference to eager 0.25; p 0.333")
 
 
 def test_points_are_coloured_by_their_distance(app, swept):

@@ -44,6 +44,9 @@ def result(
         "recompile_reasons": _distinct(
             once["reason"] for each in compiled for once in each["compilations"]
         ),
+        "compile_failures": _distinct(
+            once["failed"] for each in compiled for once in each["compilations"]
+        ),
         "graph_breaks": max((_breaks(each) for each in compiled), default=0),
         "graph_break_reasons": _distinct(
             broken["reason"] for each in compiled for broken in each["graph_breaks"]

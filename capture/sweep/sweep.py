@@ -125,7 +125,12 @@ class Sweep:
             base = next(each for each in self._plan.variants if each.name == variant.base)
             found["distance"] = distance_of(variant, self._outputs(base), self._outputs(variant))
         if failure:
-            run = {"name": self._name(variant), "error": failure} | run
+            run = {
+                "name": self._name(variant),
+                "model": self._plan.name,
+                "mode": "compiled" if variant.compile_options else "eager",
+                "error": failure,
+            } | run
             found["error"] = failure
         run["tags"] = {**run.get("tags", {}), "sweep": self._tag, "variant": variant.name}
         make(file.parent)

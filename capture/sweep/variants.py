@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -121,8 +122,9 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
     for axis in axes:
         if len(set(axis.values)) < len(axis.values):
             raise CaptureError(f"{axis.name}: a value stands there twice")
-    if len({axis.name for axis in axes}) < len(axes):
-        raise CaptureError("an axis stands there twice")
+    for name, times in Counter(axis.name for axis in axes).items():
+        if times > 1:
+            raise CaptureError(f"axis {name} stands there twice")
     found = []
     for tried, values in product(all_tries, product(*(axis.values for axis in axes))):
         settings = tuple(zip((axis.name for axis in axes), values, strict=True))

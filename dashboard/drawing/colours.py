@@ -148,11 +148,6 @@ def between(first: str, second: str, share: float) -> str:
     return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
 
 
-def magnitude(value: float, least: float, most: float) -> float:
-    """Where a value lies between two by its order of magnitude, 0 to 1."""
-    return math.log(value / least) / math.log(most / least) if most > least else 0.0
-
-
 def part_of(metric: str) -> str:
     """The part that a metric of `run_diff` is about: `host` of `bubble_host`."""
     return metric.removeprefix("bubble_")

@@ -17,15 +17,15 @@ COLUMNS = {  # of the table, with their headings
     "spread_ns": "±",
     "speed": "speed",
     "p": "p",
+    "mean_distance": "mean difference",
+    "max_distance": "max difference",
+    "psnr": "PSNR",
     "compile_cold_ns": "compile, cold",
     "compile_warm_ns": "warm",
     "break_even_images": "pays after",
     "peak_bytes": "peak memory",
     "recompiles": "recompiled",
     "graph_breaks": "breaks",
-    "max_distance": "max difference",
-    "mean_distance": "mean difference",
-    "psnr": "PSNR",
     "failure": "failed",
 }
 DIFFERENCES = ("p", "max_distance", "mean_distance")
@@ -83,8 +83,17 @@ def _answer(frame: pd.DataFrame) -> None:
         st.metric("Variants", formatting.count(len(frame)))
         if failed := int(frame["failure"].notna().sum()):
             st.metric("Failed", formatting.count(failed))
-        if not tried.empty:
-            best = tried.loc[tried["speedup"].idxmax()]
+        faster = tried[tried["speedup"] > 1]
+        if faster.empty:
+            st.metric(
+                "Fastest",
+                "eager",
+                "no other variant is faster",
+                delta_color="off",
+                delta_arrow="off",
+            )
+        else:
+            best = faster.loc[faster["speedup"].idxmax()]
             st.metric(
                 f"Fastest: {formatting.literal(best['variant'])}",
                 formatting.times(best["speedup"]),

@@ -19,6 +19,7 @@ HEIGHT = 320
 FAR = 20  # times as slow as the fastest: from there on, the axis of time is logarithmic
 LABEL_SHARE = (0.16, 0.07)  # width and height of a name, of those of the chart
 RIGHT = 0.8  # from this share of the width on, a name stands to the left of its point
+NEAR_DB, FAR_DB = 60, 20  # an image of 8 bits is rounded at 59 dB; 20 dB is a tenth of its range
 NEAR, DISTANT = "#5B8DEF", "#C2334D"
 EQUAL, UNKNOWN = colours.RUNS[2], colours.NEUTRAL
 
@@ -31,7 +32,14 @@ def show(frame: pd.DataFrame, at: str | None, pick: Pick) -> None:
         st.caption("No variant has a time and a peak of memory.")
         return
     rows, (time_unit, size_unit) = _rows(drawn, at)
-    charts.legend({"equal to eager": EQUAL, "near": NEAR, "far": DISTANT, "unknown": UNKNOWN})
+    charts.legend(
+        {
+            "equal to eager": EQUAL,
+            f"near: PSNR of {NEAR_DB} dB or more": NEAR,
+            f"far: {FAR_DB} dB or less": DISTANT,
+            "unknown": UNKNOWN,
+        }
+    )
 
     def picked() -> None:
         chosen: Any = st.session_state[KEY]["selection"].get(PICKED, [])
@@ -99,7 +107,7 @@ def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str,
             "y": drawn["peak_bytes"] / divisor,
             "kind": ["eager" if is_base else "variant" for is_base in drawn["is_base"]],
             "size": [260 if run == at else 110 for run in drawn["run_id"]],
-            "colour": _colours(drawn["mean_distance"]),
+            "colour": [_colour(row) for _, row in drawn.iterrows()],
             "variant": drawn["variant"],
             "time": drawn["image_ns"].map(formatting.duration),
             "speed": drawn["speedup"].map(formatting.times),
@@ -110,17 +118,14 @@ def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str,
     return rows, (time_unit, size_unit)
 
 
-def _colours(distances: pd.Series) -> list[str]:
-    """From blue for the smallest distance to red for the largest, by their order of magnitude."""
-    known = distances[distances > 0]
-    return [
-        UNKNOWN
-        if formatting.missing(distance)
-        else EQUAL
-        if distance == 0
-        else colours.between(NEAR, DISTANT, colours.magnitude(distance, known.min(), known.max()))
-        for distance in distances
-    ]
+def _colour(row: pd.Series) -> str:
+    """From blue for an output near eager's to red for one that is far, by its ratio to noise."""
+    if row["max_distance"] == 0:
+        return EQUAL
+    if formatting.missing(row["psnr_db"]):
+        return UNKNOWN
+    share = (NEAR_DB - row["psnr_db"]) / (NEAR_DB - FAR_DB)
+    return colours.between(NEAR, DISTANT, min(max(share, 0.0), 1.0))
 
 
 def _labels(rows: pd.DataFrame, is_log: bool) -> pd.DataFrame:

@@ -25,6 +25,7 @@ def show(row: pd.Series, close: Callable[[], None]) -> None:
             st.markdown(f"Output: {distance(row)}.")
         for title, reasons in (
             ("Failed", [row["failure"]]),
+            ("Could not be compiled, and ran eager", row["compile_failures"]),
             ("Compiled again", row["recompile_reasons"]),
             ("Graph break", row["graph_break_reasons"]),
         ):
@@ -38,8 +39,8 @@ def distance(row: pd.Series) -> str:
     """How far its output is from that of its base."""
     to = "between its processes" if row["is_base"] else "to eager"
     if formatting.missing(row["mean_distance"]):
-        reason = row["distance_reason"]
-        return f"no difference {to}: {reason}" if reason else f"no difference {to} is known"
+        what = "processes cannot be compared" if row["is_base"] else "cannot be compared with eager"
+        return f"{what}: {row['distance_reason'] or 'unknown'}"
     if row["max_distance"] == 0:
         return "equal in all processes" if row["is_base"] else "equal to eager"
     return f"mean difference {to} {formatting.difference(row['mean_distance'])}"
@@ -63,3 +64,7 @@ def _links(row: pd.Series) -> None:
         base = row["base_run_id"]
         if has_profile and not row["is_base"] and not formatting.missing(base):
             compare_link.show(base, row["run_id"], f"Compare with {row['base_variant']}")
+    if has_profile:
+        st.caption(
+            "These pages are of the variant's profile: one call, with the profiler's cost in it."
+        )

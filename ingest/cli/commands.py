@@ -80,9 +80,11 @@ DEVICES = """
     FROM device_totals WHERE run_id = $1 ORDER BY rank, device
 """
 STAGES = """
-    SELECT rank, device, pipeline, calls, stage, block_class, round(wall_ns / 1e6, 3) AS wall_ms,
+    SELECT rank, device, pipeline, calls, coalesce(stage, 'the call') AS stage,
+        if(level = 'block', coalesce(block_class, 'outside of blocks'), NULL) AS block_class,
+        round(wall_ns / 1e6, 3) AS wall_ms,
         round(percent, 1) AS percent, round(idle_ns / 1e6, 3) AS idle_ms
-    FROM stage_summary WHERE run_id = $1 AND level <> 'call'
+    FROM stage_summary WHERE run_id = $1
     ORDER BY rank, device, pipeline, ordinal, level DESC, wall_ns DESC
 """
 COMPILATIONS = """

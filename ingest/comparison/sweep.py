@@ -15,10 +15,11 @@ from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results, table
 from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
 
+MOST_NAMED = 5
 LONGEST_REASON = 200
 COLUMNS = (
-    *("variant", "time", "±", "speed", "p", "compile cold", "warm", "pays after", "peak"),
-    *("recompiled", "breaks", "max diff", "mean diff", "PSNR"),
+    *("variant", "time", "±", "speed", "p", "max diff", "mean diff", "PSNR"),
+    *("compile cold", "warm", "pays after", "peak", "recompiled", "breaks"),
 )
 Row = dict[str, Any]
 
@@ -86,13 +87,13 @@ def _cells(row: Row) -> tuple[str, ...]:
         duration(row["spread_ns"]),
         times(row["speedup"]),
         "" if row["is_base"] else difference(row["p"]),
+        *_distance(row),
         duration(row["compile_cold_ns"]) if is_compiled else "",
         duration(row["compile_warm_ns"]) if is_compiled else "",
         pays if is_compiled else "",
         size(row["peak_bytes"]),
         count(row["recompiles"]),
         count(row["graph_breaks"]),
-        *_distance(row),
     )
 
 
@@ -107,8 +108,10 @@ def _notes(row: Row) -> Iterator[str]:
     """What its cells cannot say."""
     if row["failure"]:
         yield f"failed: {row['failure']}"
-    if row["distance_reason"] and not row["is_base"]:
+    if row["distance_reason"]:
         yield f"no distance: {row['distance_reason']}"
+    for reason in row["compile_failures"] or []:
+        yield f"could not be compiled, and ran eager: {' '.join(reason.split())}"
     for reason in row["recompile_reasons"] or []:
         yield f"compiled again: {' '.join(reason.split())}"
     for reason in row["graph_break_reasons"] or []:
@@ -117,8 +120,10 @@ def _notes(row: Row) -> Iterator[str]:
 
 def _no_sweep(connection: duckdb.DuckDBPyConnection, tag: str) -> str:
     known = connection.execute(
-        "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(run_id) DESC LIMIT 5"
+        "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(run_id) DESC"
     ).fetchall()
     if not known:
         return f"{tag}: no such sweep; the store has none: `capture sweep` makes one"
-    return f"{tag}: no such sweep; there is {', '.join(name for (name,) in known)}"
+    listed = ", ".join(name for (name,) in known[:MOST_NAMED])
+    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    return f"{tag}: no such sweep; there is {listed}{more}"

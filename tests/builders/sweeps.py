@@ -25,6 +25,7 @@ FAILING = "failing 64"
 FAILURE = "RuntimeError: this variant fails"
 REASON = "tensor 'x' size mismatch at index 0. expected 2, actual 1"
 BREAK = "Unsupported: print"
+GAVE_UP = "Observed exception"
 
 
 def described(variant: str) -> dict[str, Any]:
@@ -42,6 +43,7 @@ def described(variant: str) -> dict[str, Any]:
         "compilations": int(is_compiled),
         "recompiles": int(is_slow),
         "recompile_reasons": [REASON] if is_slow else [],
+        "compile_failures": [GAVE_UP] if is_slow else [],
         "graph_breaks": int(is_slow),
         "graph_break_reasons": [BREAK] if is_slow else [],
         "distance": DISTANCES[variant],

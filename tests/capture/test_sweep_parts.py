@@ -80,7 +80,7 @@ def test_eager_compiles_nothing_whatever_holds_for_the_others():
         (["eager+dynamic"], [], "eager compiles nothing"),
         (["default+max-autotune"], [], "more than one mode"),
         (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value stands there twice"),
-        (["default"], [Axis("seed", ("1",)), Axis("seed", ("2",))], "an axis stands there twice"),
+        (["default"], [Axis("seed", ("1",)), Axis("seed", ("2",))], "axis seed stands there twice"),
     ],
 )
 def test_what_cannot_be_tried(tries, axes, message):

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.drawing import formatting
-from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, write_runs
+from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, described, write_run, write_runs
 from tests.dashboard.browser import query_of, wait_until_drawn
 from tests.dashboard.elements import charts, table_with, texts
 from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
@@ -58,8 +58,17 @@ def test_a_clicked_variant_says_why_and_leads_on(app, swept, rows):
     slow = rows["slow 64"]["run_id"]
     said = texts(app(swept, "sweeps", at=slow))
     assert "Time per image in each process: 100 ms, 100 ms." in said
-    assert "no difference to eager: shape (1, 8) instead of (1, 4)" in said
+    assert "cannot be compared with eager: shape (1, 8) instead of (1, 4)" in said
     assert f"Compiled again: {formatting.literal(REASON)}" in said
+
+
+def test_where_no_variant_is_faster_eager_is_the_fastest(app, tmp_path):
+    store = ingest.Store(tmp_path / "store")
+    for variant in ("eager 64", "slow 64"):
+        store.add(write_run(tmp_path, variant, described(variant), error="none"))
+    page = app(store.path, "sweeps")
+    found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
+    assert found["Fastest"] == ("eager", "no other variant is faster")
 
 
 def test_a_store_without_a_sweep_says_how_to_make_one(app, shown_store):

@@ -10,7 +10,8 @@
 --                    the call
 -- block_class        with level `block`, the class; null for what is in no block
 -- ordinal            order in which to show the stages, from 1; 0 for the call
--- base_ns            time on the device in the first run, ns
+-- base_ns            time on the device in the first run, ns; with level `block`, null where the
+--                    stage has no marks of blocks, as of a denoiser that is compiled as a whole
 -- other_ns           in the second
 -- change_ns          second less first
 -- percent            change, of the first; null where that is 0
@@ -60,18 +61,29 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
             stage,
             block_class,
             ordinal,
-            coalesce(sum(wall_ns) FILTER (WHERE side = 'base'), 0)::BIGINT AS base_ns,
-            coalesce(sum(wall_ns) FILTER (WHERE side = 'other'), 0)::BIGINT AS other_ns,
-            coalesce(sum(idle_ns) FILTER (WHERE side = 'base'), 0)::BIGINT AS base_idle_ns,
-            coalesce(sum(idle_ns) FILTER (WHERE side = 'other'), 0)::BIGINT AS other_idle_ns,
-            coalesce(sum(host_ns) FILTER (WHERE side = 'base'), 0)::BIGINT AS base_host_ns,
-            coalesce(sum(host_ns) FILTER (WHERE side = 'other'), 0)::BIGINT AS other_host_ns,
+            bool_or(level <> 'block' OR count(*) FILTER (WHERE side = 'base') > 0)
+                OVER in_stage AS is_in_base,
+            bool_or(level <> 'block' OR count(*) FILTER (WHERE side = 'other') > 0)
+                OVER in_stage AS is_in_other,
+            if(is_in_base, coalesce(sum(wall_ns) FILTER (WHERE side = 'base'), 0), NULL)::BIGINT
+                AS base_ns,
+            if(is_in_other, coalesce(sum(wall_ns) FILTER (WHERE side = 'other'), 0), NULL)::BIGINT
+                AS other_ns,
+            if(is_in_base, coalesce(sum(idle_ns) FILTER (WHERE side = 'base'), 0), NULL)::BIGINT
+                AS base_idle_ns,
+            if(is_in_other, coalesce(sum(idle_ns) FILTER (WHERE side = 'other'), 0), NULL)::BIGINT
+                AS other_idle_ns,
+            if(is_in_base, coalesce(sum(host_ns) FILTER (WHERE side = 'base'), 0), NULL)::BIGINT
+                AS base_host_ns,
+            if(is_in_other, coalesce(sum(host_ns) FILTER (WHERE side = 'other'), 0), NULL)::BIGINT
+                AS other_host_ns,
             max(occurrences) FILTER (WHERE side = 'base') AS base_occurrences,
             max(occurrences) FILTER (WHERE side = 'other') AS other_occurrences,
             max(peak_bytes) FILTER (WHERE side = 'base') AS base_peak_bytes,
             max(peak_bytes) FILTER (WHERE side = 'other') AS other_peak_bytes
         FROM found
         GROUP BY level, stage, block_class, ordinal
+        WINDOW in_stage AS (PARTITION BY level, stage)
     )
 
     SELECT
@@ -83,6 +95,8 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
         other_ns,
         other_ns - base_ns AS change_ns,
         percent_change(other_ns - base_ns, base_ns) AS percent,
-        * EXCLUDE (level, stage, block_class, ordinal, base_ns, other_ns)
+        * EXCLUDE (
+            level, stage, block_class, ordinal, base_ns, other_ns, is_in_base, is_in_other
+        )
     FROM paired
     ORDER BY ordinal, level DESC, greatest(base_ns, other_ns) DESC;

@@ -22,6 +22,7 @@
 -- compilations         compilations in a process; 0 where nothing was compiled
 -- recompiles           of those, recompilations
 -- recompile_reasons    why torch compiled again
+-- compile_failures     why torch.compile gave up on a part, which then ran eager
 -- graph_breaks         where torch.compile left the graph, and went on in Python
 -- graph_break_reasons  why
 -- max_distance         largest difference of the output to that of the base, as the output counts:
@@ -38,7 +39,8 @@ WITH said AS (
                 "tag": "VARCHAR", "ordinal": "BIGINT", "variant": "VARCHAR", "tried": "VARCHAR", "base": "VARCHAR",
                 "images": "BIGINT", "call_times_ns": ["BIGINT[]"], "warmup_times_ns": ["BIGINT[]"],
                 "peak_bytes": "BIGINT", "peak_of": "VARCHAR", "compilations": "BIGINT",
-                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"], "graph_breaks": "INTEGER",
+                "recompiles": "BIGINT", "recompile_reasons": ["VARCHAR"],
+                "compile_failures": ["VARCHAR"], "graph_breaks": "INTEGER",
                 "graph_break_reasons": ["VARCHAR"], "error": "VARCHAR",
                 "settings": "MAP(VARCHAR, VARCHAR)",
                 "distance": {
@@ -77,6 +79,7 @@ SELECT
     sweep.compilations,
     sweep.recompiles,
     sweep.recompile_reasons,
+    sweep.compile_failures,
     sweep.graph_breaks,
     sweep.graph_break_reasons,
     sweep.distance.max_abs AS max_distance,

@@ -26,6 +26,7 @@
 --                    process
 -- recompiles         recompilations in a process
 -- recompile_reasons  why torch compiled again
+-- compile_failures   why torch.compile gave up on a part, which then ran eager
 -- graph_breaks       where torch.compile left the graph, and went on in Python
 -- graph_break_reasons  why
 -- max_distance       largest difference of the output to that of the base
@@ -36,11 +37,17 @@
 WITH variants AS (
     SELECT
         sweep_variants.*,
-        variant = base_variant AS is_base,
-        list_transform(process_call_ns, LAMBDA call_ns: call_ns / images) AS process_image_ns,
+        coalesce(variant = base_variant, FALSE) AS is_base,
+        if(
+            images > 0,
+            list_transform(process_call_ns, LAMBDA call_ns: call_ns / images),
+            NULL
+        ) AS process_image_ns,
         list_transform(
             list_zip(process_warmup_ns, process_call_ns),
-            LAMBDA process: greatest(process[1] - warmup_calls * process[2], 0)
+            LAMBDA process: if(
+                process[2] IS NULL, NULL, greatest(process[1] - warmup_calls * process[2], 0)
+            )
         ) AS process_compile_ns,
         compilations > 0 AND warmup_calls > 0 AS knows_compile_ns
     FROM sweep_variants
@@ -94,6 +101,7 @@ SELECT
     peak_of,
     recompiles,
     recompile_reasons,
+    compile_failures,
     graph_breaks,
     graph_break_reasons,
     max_distance,

@@ -233,6 +233,24 @@ def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
     ]
 
 
+def test_blocks_are_unknown_where_a_denoiser_has_no_marks_of_them(traces: Traces) -> None:
+    """It is compiled as a whole."""
+    traces.add([*CALL, op("mm", 1, 2)], "base")
+    compiled = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40), op("mm", 1, 2)]
+    connection = traces.add(compiled, "other")
+    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
+    rows = connection.execute(
+        "SELECT block_class, base_ns // 1000, other_ns, change_ns, percent, other_idle_ns "
+        "FROM stage_diff($1, $2) WHERE level = 'block'",
+        [ids["base"], ids["other"]],
+    ).fetchall()
+    assert rows == [
+        ("Double", 20, None, None, None, None),
+        (None, 15, None, None, None, None),
+        ("Single", 5, None, None, None, None),
+    ]
+
+
 def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
     """Where a summary's stages do not add up to their call, or its blocks to their stage."""
     return connection.sql(

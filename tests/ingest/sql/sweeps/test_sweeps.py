@@ -11,6 +11,7 @@ from tests.builders.sweeps import (
     DISTANCES,
     FAILING,
     FAILURE,
+    GAVE_UP,
     MS,
     REASON,
     TAG,
@@ -116,6 +117,7 @@ def test_the_command_prints_all_of_it(command: Command):
         f"failing 64: failed: {FAILURE}",
         f"slow 64: compiled again: {REASON}",
         f"slow 64: graph break: {BREAK}",
+        f"slow 64: could not be compiled, and ran eager: {GAVE_UP}",
         "slow 64: no distance: shape (1, 8) instead of (1, 4)",
     ):
         assert note in said.out.splitlines()
@@ -205,3 +207,19 @@ def test_a_warm_up_with_other_inputs_tells_nothing_of_compiling(store, tmp_path)
     """
     with ingest.connect(store.path) as connection:
         assert connection.sql(query).fetchall() == [(24_750_000, None, None, None, 1)]
+
+
+@pytest.mark.parametrize("key", ["images", "base", "call_times_ns", "warmup_times_ns", "distance"])
+def test_a_key_that_is_missing_costs_its_own_figures_alone(store, tmp_path, key):
+    damaged = described("default 64")
+    del damaged[key]
+    store.add(write_run(tmp_path, "eager 64", described("eager 64"), error="none"))
+    store.add(write_run(tmp_path, "default 64", damaged, error="none"))
+    with ingest.connect(store.path) as connection:
+        eager, row = ingest.sweep_rows(connection, TAG)
+    assert eager["image_ns"] == 50 * MS
+    assert row["is_base"] is False
+    assert (row["image_ns"] is None) == (key in ("images", "call_times_ns"))
+    assert (row["speedup"] is None) == (key in ("images", "base", "call_times_ns"))
+    assert (row["compile_cold_ns"] is None) == (key in ("call_times_ns", "warmup_times_ns"))
+    assert (row["mean_distance"] is None) == (key == "distance")

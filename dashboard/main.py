@@ -147,7 +147,7 @@ def main() -> None:
         for name, entry in PAGES.items()
     }
     st.session_state["pages"] = pages
-    page = st.navigation([home, *pages.values()])
+    page = st.navigation([home, *pages.values()], expanded=True)
     page_change.carry_out()
     try:
         run_ids = data.look()

@@ -50,6 +50,7 @@ def stop_without_trace(runs: Sequence[str]) -> None:
     if data.rows(
         select("run_id", "sources", {"run_id": runs, "complete_events >=": 0}, limit=1)
     ).empty:
+        _stop_without_profile(runs)
         st.info(
             "There is no trace here: the page Memory shows what was recorded.",
             icon=":material/memory_alt:",
@@ -61,6 +62,21 @@ def stop_without_trace(runs: Sequence[str]) -> None:
             query_params=[("run", run) for run in runs],
         )
         st.stop()
+
+
+def _stop_without_profile(runs: Sequence[str]) -> None:
+    """Ends a page with the reason where the runs failed before anything was recorded."""
+    profiles = select("1", "sources", {"run_id": runs, "kind <>": "run_json"}, limit=1)
+    if not data.rows(profiles).empty:
+        return
+    failed = select("run_id, run_json ->> '$.error' AS error", "runs", {"run_id": runs})
+    for run in data.rows(failed).itertuples():
+        st.error(
+            f"**{formatting.literal(str(run.run_id))}** failed before anything was recorded: "
+            f"{formatting.literal(str(run.error))}",
+            icon=":material/error:",
+        )
+    st.stop()
 
 
 def no_activity(run: str) -> None:

@@ -48,7 +48,7 @@ OF_RUN = {
         f"a whole number from 0 to {MOST_RANKS:,}",
         lambda value: type(value) is int and 0 <= value <= MOST_RANKS,
     ),
-    "tags": OBJECT,
+    **dict.fromkeys(("tags", "sweep"), OBJECT),
     **dict.fromkeys(  # conditions, which `compare` shows as they are
         ("batch", "offload", "dtype", "diffusers_version", "python_version", "driver"), SCALAR
     ),

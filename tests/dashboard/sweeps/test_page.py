@@ -71,6 +71,14 @@ def test_where_no_variant_is_faster_eager_is_the_fastest(app, tmp_path):
     assert found["Fastest"] == ("eager", "no other variant is faster")
 
 
+@pytest.mark.parametrize("page", ["overview", "operators", "advice"])
+def test_pages_of_a_variant_that_failed_say_why(app, swept, rows, page):
+    shown = app(swept, page, run=rows["failing 64"]["run_id"])
+    assert not shown.exception
+    (error,) = shown.error
+    assert error.value.endswith(f"anything was recorded: {formatting.literal(FAILURE)}")
+
+
 def test_a_store_without_a_sweep_says_how_to_make_one(app, shown_store):
     page = app(shown_store, "sweeps")
     assert "This store has no sweep. This command makes one:" in [info.value for info in page.info]

@@ -192,6 +192,15 @@ def test_values_of_other_types_are_absent(store, tmp_path, sweep):
         assert all(row == (None, None, None) for row in rows.fetchall())
 
 
+def test_a_sweep_that_is_no_object_is_warned_of(store, tmp_path):
+    store.add(write_run(tmp_path, "odd", "a text", error="it failed"))
+    query = "SELECT warnings FROM sources WHERE kind = 'run_json'"
+    with ingest.connect(store.path) as connection:
+        [(warnings,)] = connection.sql(query).fetchall()
+    assert len(warnings) == 1
+    assert "sweep" in warnings[0]
+
+
 def test_a_directory_without_a_profile_and_an_error_is_refused(store, tmp_path):
     run = write_run(tmp_path, "nothing", described("eager 64"))
     with pytest.raises(ingest.IngestError, match="no profile in this directory"):

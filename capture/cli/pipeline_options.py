@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from capture.pipelines.calls import Inputs
-from capture.pipelines.compiling import PARTS
+from capture.pipelines.compiling import MODES, PARTS
 from capture.pipelines.tuning import CACHES, MODEL, OFFLOADS, QUANTIZATIONS
 from capture.recording.arguments import SCHEDULE, add_profiler_arguments
 
-COMPILE_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 WARM = {
     "batch": "Images in those calls.",
     "height": "Height in those calls, pixels.",
@@ -22,7 +21,7 @@ DTYPES = ("float32", "float16", "bfloat16")
 
 
 def add_pipeline(command: ArgumentParser) -> None:
-    """Which pipeline, its inputs, what is changed in it, and the profiler's flags."""
+    """Adds the options for the pipeline, its inputs, its tuning and the profiler."""
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("--model", metavar="PATH_OR_ID", help="Directory or id on the hub.")
     which.add_argument("--tiny", action="store_true", help="Small random model, no download.")
@@ -42,7 +41,7 @@ def add_pipeline(command: ArgumentParser) -> None:
     texts = command.add_mutually_exclusive_group()
     texts.add_argument("--prompt", default=Inputs.prompt, metavar="TEXT")
     texts.add_argument("--prompts", type=Path, metavar="FILE", help="A prompt in each line.")
-    command.add_argument("--negative-prompt", metavar="TEXT", help="What is not wanted.")
+    command.add_argument("--negative-prompt", metavar="TEXT", help="What the image must not show.")
     command.add_argument("--guidance", type=float, metavar="X", help="Scale of the guidance.")
     command.add_argument("--tokens", type=count, metavar="N", help="Tokens of a prompt (T5).")
     command.add_argument("--frames", type=count, metavar="N", help="Frames of a video.")
@@ -78,9 +77,9 @@ def _add_tuning(command: ArgumentParser) -> None:
 
 
 def add_compile(command: ArgumentParser) -> None:
-    """What is compiled, how the calls are warmed up, and what a sweep asks of its processes."""
+    """Adds the options for torch.compile and the warm-up, and the hidden ones for a sweep."""
     command.add_argument("--compile", action="store_true", help="torch.compile the denoiser.")
-    command.add_argument("--compile-mode", choices=COMPILE_MODES, help="As torch.compile has it.")
+    command.add_argument("--compile-mode", choices=MODES, help="As torch.compile has it.")
     command.add_argument("--fullgraph", action="store_true", help="Refuse graph breaks.")
     command.add_argument(
         "--dynamic",

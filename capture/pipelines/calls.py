@@ -29,8 +29,8 @@ class Inputs:
     """What a pipeline is called with; `run.json` has the same keys, and says more.
 
     `prompt` is one text, or several that are repeated over the batch. `image` is a file or
-    `random`, and `strength` how much of it is replaced, from 0 to 1. What is None is left to the
-    pipeline.
+    `random`, and `strength` is the share of it to replace, from 0 to 1. The pipeline chooses what
+    is None.
     """
 
     prompt: str | tuple[str, ...] = "a house of traces"
@@ -59,9 +59,9 @@ def arguments_of(pipeline: DiffusionPipeline) -> Mapping[str, inspect.Parameter]
 
 
 def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
-    """Call `pipeline` once, with those of the inputs that it knows; returns what it returns.
+    """Call `pipeline` once, with the inputs that it takes, and return its result.
 
-    `others` are arguments of the pipeline.
+    `others` are further arguments.
     """
     import torch
 

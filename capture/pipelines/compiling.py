@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
 DENOISER, VAE, TEXT_ENCODERS = "denoiser", "vae", "text-encoders"
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 PARTS = (DENOISER, VAE, TEXT_ENCODERS)
 
 
@@ -22,7 +23,7 @@ PARTS = (DENOISER, VAE, TEXT_ENCODERS)
 class Compile:
     """What torch.compile is to compile, and how.
 
-    mode       as torch.compile has it
+    mode       of `MODES`, as torch.compile has them
     fullgraph  refuse graph breaks
     dynamic    compile for all sizes at once; None leaves that to torch
     regional   compile each class of the denoiser's repeated blocks once, not the whole denoiser

@@ -49,8 +49,8 @@ def load(
     `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, loaded
     weights are bfloat16 on an accelerator, float32 on the CPU. Under torchrun, each rank has the
     device of its number. `with_image` asks for the variant of the pipeline that takes an image.
-    Raises CaptureError for a model that is missing or not to be had, for what is not installed,
-    without such a variant, and for what `tuning` asks of a pipeline that does not support it.
+    Raises CaptureError if the model cannot be loaded, if a package is missing, if the pipeline has
+    no such variant, or if it does not support `tuning`.
     """
     module, build, loader = KINDS[kind]
     with capture_extra():

@@ -1,4 +1,4 @@
-"""A pipeline as a sweep measures it: timed as it is, and what it makes as numbers."""
+"""Measures a pipeline for a sweep: times its calls, and saves its output as numbers."""
 
 from __future__ import annotations
 

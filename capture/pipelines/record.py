@@ -53,7 +53,7 @@ def record(
 
     Warm-up calls can have other inputs: those of another size make a compiled pipeline compile
     again inside the measured call. With `save`, the images of the profiled call become files of the
-    run directory. `tuning` tells what was changed in the pipeline before. Returns what is in
+    run directory. `tuning` says how the pipeline was changed before. Returns what is in
     `run.json`; where the profiler is not enabled, the same, with the times alone. Raises
     CaptureError if files cannot be written, for inputs that the pipeline would round or does not
     take, and for a pipeline without a part to compile.

@@ -36,7 +36,7 @@ REFUSALS = (AssertionError, ImportError, RuntimeError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Tuning:
-    """What is changed in a pipeline; `run.json` has the same keys, and says more.
+    """Changes to a pipeline; `run.json` has the same keys.
 
     offload       which parts wait in the host's memory, of `OFFLOADS`
     quantization  of the denoiser's weights, of `QUANTIZATIONS`
@@ -56,7 +56,7 @@ NO_TUNING = Tuning()
 def tune(pipeline: DiffusionPipeline, tuning: Tuning, device: torch.device) -> None:
     """Moves the pipeline to `device`, or has its parts wait for it, and changes the denoiser.
 
-    Raises CaptureError, with the reason, for what this pipeline or this machine does not support.
+    Raises CaptureError if the pipeline or the machine does not support a change.
     """
     if not tuning.offload:
         pipeline.to(device)

@@ -25,9 +25,9 @@ def labelled(label: str) -> Iterator[None]:
     """In the body, what a profiler of torch's records has this label around it."""
     from torch.profiler import record_function
 
-    mark = record_function(label)
+    mark: Any = record_function(label)
     with unseen():
-        mark.__enter__()  # type: ignore[no-untyped-call]
+        mark.__enter__()
     try:
         yield
     finally:
@@ -41,18 +41,17 @@ def unseen() -> Iterator[None]:
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
-    tracing = torch._C._get_tracing_state()
-    if not (
-        tracing or torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack()
-    ):
+    core: Any = torch._C
+    tracing = core._get_tracing_state()
+    if not (tracing or core._len_torch_dispatch_stack() or core._len_torch_function_stack()):
         yield  # to hide them takes longer than to record them
         return
-    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
+    core._set_tracing_state(None)
     try:
-        with _disable_current_modes(), torch._C.DisableTorchFunction():
+        with _disable_current_modes(), core.DisableTorchFunction():
             yield
     finally:
-        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
+        core._set_tracing_state(tracing)
 
 
 @contextmanager

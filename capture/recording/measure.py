@@ -1,4 +1,4 @@
-"""One process of a sweep: times its subject, and keeps what it made, for a comparison."""
+"""Measures a subject in one process of a sweep, and saves its output for comparison."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMON_POOL = (0, 0)  # of memory that is no graph's
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured.
+    """A computation to measure.
 
     device  where it computes
     warm    a call to warm up
@@ -32,8 +32,8 @@ class Subject:
     output  the same call, as it is compared: an image as numbers
     images  how many images or videos a call makes
     is_warmed_alike
-            whether the calls to warm up are like those to time, so that what they take longer is
-            the time to compile
+            whether warm-up calls have the inputs of the timed ones; only then is their extra time
+            that of compiling
     """
 
     device: torch.device
@@ -95,15 +95,15 @@ def _peak(memory: MemoryTracker) -> tuple[str, int | None]:
 
 
 def _bytes_of_graphs() -> Counter[str]:
-    """By device, what is in the pools of CUDA graphs, but in no tensor.
+    """Bytes that the pools of CUDA graphs hold outside of tensors, by device.
 
     A graph that is replayed works there, and the allocator, which counts peaks, does not see it.
     """
     import torch
 
     found: Counter[str] = Counter()
-    segments = torch.cuda.memory_snapshot()  # type: ignore[no-untyped-call]
-    for segment in segments:
+    cuda: Any = torch.cuda
+    for segment in cuda.memory_snapshot():
         if tuple(segment["segment_pool_id"]) != COMMON_POOL:
             unheld = segment["total_size"] - segment["allocated_size"]
             found[f"cuda:{segment['device']}"] += unheld

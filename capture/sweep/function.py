@@ -79,10 +79,10 @@ def load_function(text: str) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
-    function: Any = getattr(module, name, None)
+    function: Callable[..., Any] | None = getattr(module, name, None)
     if not callable(function):
         raise CaptureError(f"{path}: no function {name} in it")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def file_and_name(text: str) -> tuple[Path, str]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from capture.errors import CaptureError
+from capture.pipelines.compiling import MODES
 
 EAGER = "eager"
-MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 # The words of --try, and the options that each stands for; an option may be there twice.
 TRIES: Mapping[str, tuple[str, ...]] = {
     EAGER: ("--eager",),  # whatever of torch.compile holds for the others

@@ -69,7 +69,7 @@ def _tags() -> list[str]:
     """The sweeps of the store, the latest first."""
     query = select(
         "sweep",
-        "sweep_variants INNER JOIN runs USING (run_id)",
+        "sweep_results",
         group_by="sweep",
         order_by="max(ingested_at) DESC, sweep",
     )

@@ -120,7 +120,7 @@ def _notes(row: Row) -> Iterator[str]:
 
 def _no_sweep(connection: duckdb.DuckDBPyConnection, tag: str) -> str:
     known = connection.execute(
-        "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(run_id) DESC"
+        "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(ingested_at) DESC, sweep"
     ).fetchall()
     if not known:
         return f"{tag}: no such sweep; the store has none: `capture sweep` makes one"

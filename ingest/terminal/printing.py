@@ -5,6 +5,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
+from datetime import datetime
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
@@ -167,7 +168,7 @@ def _shown(relation: duckdb.DuckDBPyRelation) -> Text:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: no NaN, and decimals as numbers."""
+    """The value as JSON knows it: no NaN, decimals as numbers, moments in ISO 8601."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
@@ -176,6 +177,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

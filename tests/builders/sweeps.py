@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ingest
 from tests.builders.events import Event
 
 TAG = "flux-tiny-1"
@@ -74,6 +75,14 @@ def write_runs(directory: Path) -> list[Path]:
         runs.append(run)
     failed = of(FAILING) | {"error": FAILURE}
     return [*runs, write_run(directory, FAILING, failed, error=FAILURE)]
+
+
+def sweep_store(directory: Path) -> Path:
+    """A store with these runs."""
+    store = ingest.Store(directory / "store")
+    for run in write_runs(directory / "runs"):
+        store.add(run)
+    return store.path
 
 
 def write_run(directory: Path, variant: str, sweep: Any, **said: Any) -> Path:

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.drawing import formatting
-from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, described, write_run, write_runs
+from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, described, sweep_store, write_run
 from tests.dashboard.browser import query_of, wait_until_drawn
 from tests.dashboard.elements import charts, table_with, texts
 from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
@@ -13,11 +13,7 @@ from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("sweeps")
-    store = ingest.Store(directory / "store")
-    for run in write_runs(directory / "runs"):
-        store.add(run)
-    return store.path
+    return sweep_store(tmp_path_factory.mktemp("sweeps"))
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 -- One row: a variant of a sweep.
 --
 -- run_id             the run: the variant's profile
+-- ingested_at        when the run was added, UTC
 -- sweep              the sweep's tag
 -- ordinal            place of the variant in its sweep, from 1
 -- variant            name of the variant
@@ -37,6 +38,7 @@
 WITH variants AS (
     SELECT
         sweep_variants.*,
+        runs.ingested_at,
         coalesce(variant = base_variant, FALSE) AS is_base,
         if(
             images > 0,
@@ -78,6 +80,7 @@ compared AS (
 
 SELECT
     run_id,
+    ingested_at,
     sweep,
     ordinal,
     variant,

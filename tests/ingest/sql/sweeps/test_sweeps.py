@@ -18,6 +18,7 @@ from tests.builders.sweeps import (
     TIMES,
     described,
     of,
+    sweep_store,
     write_run,
     write_runs,
 )
@@ -26,11 +27,7 @@ from tests.command import Command
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("sweep")
-    store = ingest.Store(directory / "store")
-    for run in write_runs(directory / "runs"):
-        store.add(run)
-    return store.path
+    return sweep_store(tmp_path_factory.mktemp("sweep"))
 
 
 @pytest.fixture(scope="module")

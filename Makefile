@@ -1,8 +1,8 @@
 # make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
 # make check  lint, types and the quick tests, in a few minutes: while you work
 # make test   lint, types and all tests: before you push
-# make docs   regenerates the order of the SQL, the data dictionary and, with SAMPLES=<the samples>,
-#             the README, the worked questions and the page of MegEngine
+# make docs   generates the order of the SQL and the pages that come from the code, and builds the
+#             site of the docs in site/; SAMPLES=<folder>: also the results on pages, from samples
 
 PYTHON ?= python3
 VENV := .venv
@@ -43,6 +43,7 @@ lint: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/python -m ingest.sql
 	$(BIN)/python -m docs.generate $(SAMPLES)
+	$(BIN)/zensical build --strict
 
 # With PYTHONDONTWRITEBYTECODE set, commands would compile the modules at each start.
 $(VENV)/.capture: pyproject.toml constraints.txt
@@ -74,4 +75,4 @@ $(VENV)/.speedscope: $(VENV)/.test $(wildcard tests/ingest/export/package*.json)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) build *.egg-info
+	rm -rf $(VENV) $(DEMO) build site *.egg-info

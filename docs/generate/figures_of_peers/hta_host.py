@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from docs.figures_of_peers.figures import PLAIN, Comparison, Figures, Trace
-from docs.figures_of_peers.hta_device import ORPHANS
+from docs.generate.figures_of_peers.figures import PLAIN, Comparison, Figures, Trace
+from docs.generate.figures_of_peers.hta_device import ORPHANS
 
 GRAPHS = "does not count launches of graphs"
 LONG = "calls no kernel of a launch above the cutoff short"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Set
 from typing import Any
 
-from docs.figures_of_peers.figures import Comparison, Trace
+from docs.generate.figures_of_peers.figures import Comparison, Trace
 
 ORPHANS = "drops activities without a launch"
 SETS = "counts memory sets as computation"

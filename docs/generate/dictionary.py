@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import ingest
-from docs.markdown import anchor, cell, link
+from docs.generate.markdown import anchor, cell, link
 from ingest import sql
 
 Types = dict[tuple[str, str], str]
@@ -15,12 +15,12 @@ KEY_DIAGRAMS = {
     "Keys of compilation": ("compilation",),
 }
 KEYS_TEXT = (
-    "Every relation has `run_id`, which refers to `runs`; `source_id` refers to an input file of "
-    "the run in `sources`. Other keys count within a run, and steps, segments and `ordinal`s "
-    "within an input file (an `ordinal` of memory, within a device of it): join by these columns "
-    "as well. The meaning of a column names in brackets the column that it refers to. These "
-    "diagrams show the stored tables; they draw `run_id` and `source_id` where nothing else "
-    "connects a table. Views have the keys of what they show."
+    "Every relation has `run_id`, which refers to `runs`. `source_id` refers to an input file of "
+    "the run in `sources`. Other keys are unique within a run. Steps, segments and `ordinal`s are "
+    "unique within an input file, and an `ordinal` of memory within a device of that file. Join by "
+    "all of these columns. The meaning of a column names in brackets the column that it refers to. "
+    "The diagrams show the stored tables. They draw `run_id` and `source_id` only if nothing else "
+    "connects a table. A view has the keys of the tables that it reads."
 )
 
 
@@ -31,9 +31,9 @@ def data_dictionary() -> str:
     lines = [
         "# Data dictionary",
         "",
-        "Generated from the comments in `ingest/sql` by `make docs`; `ingest schema` prints the "
-        "same. Times are integer nanoseconds, sizes bytes, percentages 0 to 100. "
-        "[Worked questions](questions.md) show queries with their results.",
+        "`make docs` generates this page from the comments in `ingest/sql`, and `ingest schema` "
+        "prints the same texts. Times are integer nanoseconds, sizes are bytes, and percentages "
+        "go from 0 to 100. [Worked questions](questions.md) shows queries with their results.",
         "",
         "## Start here",
         "",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from docs.figures_of_peers.figures import PLAIN, Comparison, Trace
-from docs.figures_of_peers.hta_device import ORPHANS
+from docs.generate.figures_of_peers.figures import PLAIN, Comparison, Trace
+from docs.generate.figures_of_peers.hta_device import ORPHANS
 
 DIFF = """SELECT name, control_counts, control_total_duration, test_counts, test_total_duration,
     test_counts - control_counts AS diff_counts,

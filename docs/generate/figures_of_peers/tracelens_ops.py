@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Set
 from typing import Any
 
-from docs.figures_of_peers.figures import Comparison, Trace, text_of
-from docs.figures_of_peers.tracelens_time import STEP
+from docs.generate.figures_of_peers.figures import Comparison, Trace, text_of
+from docs.generate.figures_of_peers.tracelens_time import STEP
 
 MERGED_TIME = "counts time in which kernels of a call overlap once"
 APIS = "lists a launch without an operator by its API"

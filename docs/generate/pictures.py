@@ -1,4 +1,4 @@
-"""Makes the pictures of the docs anew: `python -m docs.pictures SAMPLES`.
+"""Makes the pictures of the docs anew: `python -m docs.generate.pictures SAMPLES`.
 
 Adds sample profiles of this folder to a store, serves the dashboard on it and takes pictures in
 Chromium. Needs the extra `test`.
@@ -12,10 +12,11 @@ from typing import Literal
 from playwright.sync_api import Page, ViewportSize
 
 import ingest
+from docs.generate.pages import DOCS
 from tests.chromium import launched
 from tests.dashboard.server import served
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = DOCS / "images"
 WORKERS = "v100_resnet50_workers0"
 SNAPSHOT = "train_ctx512"
 MODEL = "h100_owlv2"

@@ -1,0 +1,178 @@
+"""The commands, queries and programs on the pages: each is valid, and each that can run here runs.
+
+Commands stand in blocks ```sh, and after `$ ` in blocks ```console.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import ingest
+from capture.cli.options import parser
+from docs.generate import examples
+from docs.generate.pages import DOCS, REPOSITORY
+from ingest.cli.commands import app
+from tests.samples import Samples
+
+BLOCK = re.compile(r"^```(sh|console|sql|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGES = {path.name: path for path in [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]}
+# The runs that the pages use, by name: their files among the samples.
+NAMED = {
+    "flux-tiny": "traces/cpu/flux_eager_full.json.gz",
+    "my_script": "traces/cpu/flux_eager_full.json.gz",
+    "memory-demo": "traces/cpu/flux_eager_full.json.gz",
+    "flux-tiny-eager": "compile/flux_eager_b2-rank0.trace.json.gz",
+    "flux-tiny-compiled": "compile/flux_compiled_b2-rank0.trace.json.gz",
+}
+
+
+def blocks(page: str, *kinds: str) -> Iterator[str]:
+    """Yield the blocks of these kinds on a page."""
+    for kind, text in BLOCK.findall(PAGES[page].read_text(encoding="utf-8")):
+        if kind in kinds:
+            yield text
+
+
+def commands(page: str) -> list[str]:
+    """Return the commands on a page, in their order."""
+    lines = [line for text in blocks(page, "sh") for line in text.splitlines()]
+    lines += re.findall(r"^\$ (.*)$", "\n".join(blocks(page, "console")), re.MULTILINE)
+    return [line for line in lines if shlex.split(line, comments=True)]
+
+
+# The sample runs of the other pages' commands and queries; `examples.RUNS` has more.
+SAMPLES = {
+    "from_tensorboard.md": (
+        "v100_resnet50_workers0",
+        "v100_resnet50_workers4",
+        "two_ranks",
+        "flux_eager_full",
+    ),
+    "from_hta.md": ("nccl_training_control", "nccl_training_test", "mi300_resnet_ddp_rank0"),
+    "from_tracelens.md": ("v100_resnet50_workers0", "v100_resnet50_workers4", "b200_gptoss"),
+    "from_cache_dit.md": ("h100_owlv2",),
+}
+FEWEST_QUERIES = {"from_tensorboard.md": 15, "from_hta.md": 12, "from_tracelens.md": 12}
+# What no test can run: it installs, serves, or needs another machine. `make` is checked apart.
+NOT_RUN = {"duckdb", "export", "load_and_run", "pip", "source", "ssh", "streamlit"}
+PROGRAM = "batches, train = range(4), print\n"  # what a program on a page leaves to the reader
+
+
+@pytest.fixture(scope="module")
+def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the store and the files that the commands on the pages use."""
+    directory = tmp_path_factory.mktemp("prepared")
+    store = ingest.Store(directory / "store")
+    for name, file in NAMED.items():
+        store.add(samples / file, ingest.AddOptions(name=name, tags={"branch": "main"}))
+    for path, name in {
+        "both/eager": "flux-tiny-eager",
+        "both/compiled": "flux-tiny-compiled",
+        "profiles/my_script": "my_script",
+        "memory-demo": "memory-demo",
+        "demo/flux-tiny": "flux-tiny",
+        "traces": "my_script",
+        "logdir": "my_script",
+    }.items():
+        run = directory / path
+        run.mkdir(parents=True)
+        shutil.copy(samples / NAMED[name], run / f"{name}-rank0.trace.json.gz")
+        (run / "run.json").write_text(f'{{"name": "{name}"}}')
+    shutil.copy(samples / NAMED["my_script"], directory / "trace.json.gz")
+    shutil.copy(samples / "traces/h100_owlv2.json.gz", directory)
+    shutil.copy(samples / "megengine/prof_net3.json", directory / "out.json")
+    return directory
+
+
+@pytest.fixture
+def workplace(page: str, prepared: Path, sampled: Samples, tmp_path: Path) -> Path:
+    """A copy of that directory for one page, its store with the page's own runs added."""
+    directory = tmp_path / "workplace"
+    shutil.copytree(prepared, directory)
+    runs = SAMPLES.get(page, tuple(examples.RUNS.get(page, ())))
+    sampled.add(ingest.Store(directory / "store"), *runs)
+    return directory
+
+
+def with_ingest(page: str) -> bool:
+    return any(command.startswith("ingest ") for command in commands(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if with_ingest(page)])
+def test_the_commands_of_ingest_on_a_page_run(page: str, workplace: Path) -> None:
+    lines = ["set -ex"]
+    for command in commands(page):
+        if command.startswith("ingest ") and not command.startswith("ingest open "):
+            # A condition of a gate may hold.
+            lines.append(f"{command} || test $? = 3" if "--fail-if" in command else command)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {"PATH": path, "HOME": str(workplace), "TRACEHOUSE_STORE": "store", "SHA": "1a2b"}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        cwd=workplace,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_other_commands_on_a_page_are_valid(page: str) -> None:
+    targets = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    for command in commands(page):
+        program, *arguments = shlex.split(command, comments=True)
+        if program == "capture":
+            assert_that_capture_takes(arguments)
+        elif program == "make":
+            assert re.search(rf"^{arguments[0]}:", targets, re.MULTILINE), command
+        elif program == "ingest":
+            known = get_command(app).commands  # type: ignore[attr-defined]
+            name, *rest = arguments
+            known[name].make_context(name, rest, resilient_parsing=True)
+        else:
+            assert program in NOT_RUN, command
+
+
+def assert_that_capture_takes(arguments: list[str]) -> None:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    try:
+        _, others = parser().parse_known_args(arguments[:end])
+    except SystemExit:
+        pytest.fail(f"capture {shlex.join(arguments)}")
+    if arguments[0] == "sweep":  # the options of its pipeline
+        pipeline = [other for other in others if other not in ("--tiny",)]
+        assert_that_capture_takes([pipeline[0], "--tiny", *pipeline[1:]]) if pipeline else None
+    else:
+        assert not others, arguments
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "sql"))])
+def test_the_queries_on_a_page_return_rows(page: str, workplace: Path) -> None:
+    queries = list(blocks(page, "sql"))
+    assert len(queries) >= FEWEST_QUERIES.get(page, 1)
+    with ingest.connect(workplace / "store") as connection:
+        for query in queries:
+            rows = connection.execute(query).fetchall()
+            assert rows or "[pl]" in query, query  # no sample is of Lightning
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python"))])
+def test_the_programs_on_a_page_run(page: str, workplace: Path) -> None:
+    for program in blocks(page, "python"):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM + program],
+            cwd=workplace,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr

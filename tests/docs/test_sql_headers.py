@@ -1,0 +1,77 @@
+"""The headers of the SQL files, from which the data dictionary comes."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from duckdb import DuckDBPyConnection as Connection
+
+import ingest
+from docs.generate.pages import REPOSITORY
+from ingest import connect, sql
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """A connection to an empty store, with views that stand for the tables named to macros."""
+    store = ingest.Store(tmp_path_factory.mktemp("documented") / "store")
+    with connect(store.path) as opened:
+        opened.execute("CREATE TEMP VIEW asked AS FROM memory_timeline")
+        opened.execute(
+            "CREATE TEMP VIEW compared AS SELECT *, 1 AS steps, TRUE AS is_coarse, "
+            "FALSE AS is_fused FROM compared_work_items('1', '1')"
+        )
+        for view, source in {
+            "executed": "compiled_programs('compared', '1', '1')",
+            "slotted": "program_slots('compared', 'executed')",
+            "listed": "fused_kernel_ops('compared')",
+        }.items():
+            opened.execute(f"CREATE TEMP VIEW {view} AS FROM {source}")
+        opened.execute("CREATE TEMP VIEW stacked AS FROM memory_stacks_at('asked')")
+        opened.execute("CREATE TEMP VIEW called AS FROM calls_of_stacks('stacked')")
+        opened.execute("CREATE TEMP VIEW named AS SELECT *, '' AS steps_name FROM run_metrics")
+        yield opened
+
+
+@pytest.mark.parametrize("file", [*sql.tables(), *sql.views()], ids=lambda file: file.name)
+def test_every_column_is_documented(file: sql.SqlFile, connection: Connection) -> None:
+    columns = [row[0] for row in connection.sql(f"DESCRIBE {file.name}").fetchall()]
+    assert list(file.documentation.columns) == columns
+    assert file.documentation.summary
+    assert file.documentation.row
+    commented = connection.execute(
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = $1 AND comment IS NULL",
+        [file.name],
+    )
+    assert commented.fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("macro", sql.macros(), ids=lambda file: file.name)
+def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: Connection) -> None:
+    signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.body)
+    assert signature
+    known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
+    known |= {"facts": "'advice_facts'", "measured": "'named'"}
+    known |= {"calls": "'called'", "stacks": "'stacked'"}
+    known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
+    known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}
+    needed = [name.strip() for name in signature[1].split(",") if name and ":=" not in name]
+    arguments = ", ".join(known.get(name, "1") for name in needed)
+    columns = connection.sql(f"DESCRIBE FROM {macro.name}({arguments})").fetchall()
+    assert list(macro.documentation.columns) == [row[0] for row in columns]
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)
+def test_every_sql_file_says_what_it_is_for(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith("-- ")
+
+
+def test_the_sql_names_the_unknown_as_everything_else_does() -> None:
+    """A literal in brackets stands for what has no name; `ingest.names` has them all."""
+    names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
+    for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        statement = "\n".join(line for line in lines if not line.startswith("--"))
+        for written in re.findall(r"'(\((?:no|not|before) [a-z ]+\))'", statement):
+            assert written in names, f"{path}: {written}"

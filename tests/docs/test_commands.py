@@ -20,6 +20,7 @@ from capture.cli.options import parser
 from docs.generate import examples
 from docs.generate.pages import DOCS, REPOSITORY
 from ingest.cli.commands import app
+from tests.command import Command
 from tests.samples import Samples
 
 BLOCK = re.compile(r"^```(sh|console|sql|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -140,6 +141,17 @@ def test_the_other_commands_on_a_page_are_valid(page: str) -> None:
             known[name].make_context(name, rest, resilient_parsing=True)
         else:
             assert program in NOT_RUN, command
+
+
+def test_the_tables_in_the_readme_have_the_columns_that_the_commands_print(
+    prepared: Path, command: Command
+) -> None:
+    shown = [text[len("$ ingest ") :].split("\n", 1) for text in blocks("README.md", "console")]
+    assert shown
+    for arguments, output in shown:
+        printed = command(*shlex.split(arguments), store=prepared / "store").out
+        (columns,) = re.findall(r"^(.*\S) *\n ─", output, re.MULTILINE)
+        assert columns.split() in [line.split() for line in printed.splitlines()]
 
 
 def assert_that_capture_takes(arguments: list[str]) -> None:

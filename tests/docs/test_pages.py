@@ -1,0 +1,55 @@
+"""What single pages promise: lists are complete, and paths exist."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from typer.main import get_command
+
+from docs.generate import pages
+from docs.generate.pages import REPOSITORY
+from ingest import sql
+from ingest.cli.commands import app
+
+CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+
+
+def paths_of_contributing() -> Iterator[str]:
+    """Yield the paths in backticks, and those of the tree, which is indented."""
+    yield from re.findall(r"`([a-z_]+/[\w./<>]*|\w+\.(?:md|toml))`", CONTRIBUTING)
+    package = ""
+    for indent, name in re.findall(r"^( {4,})([\w./]+)  ", CONTRIBUTING, re.MULTILINE):
+        package = name if len(indent) == 4 else package
+        yield name if len(indent) == 4 else f"{package}{name}"
+
+
+@pytest.mark.parametrize("path", sorted(set(paths_of_contributing())))
+def test_contributing_names_what_exists(path: str) -> None:
+    """`<name>` is a placeholder for any name."""
+    if path != "site/":  # which `make docs` writes
+        assert list(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_has_a_help_text(name: str) -> None:
+    assert COMMANDS[name].help
+    for parameter in COMMANDS[name].params:
+        assert getattr(parameter, "help", None) or parameter.name == "help", parameter.name
+
+
+def test_the_page_of_megengine_has_each_option_of_profile_analyze_and_each_table() -> None:
+    page = pages.read("from_megengine.md")
+    parameters = COMMANDS["profile-analyze"].params
+    options = {name for option in parameters for name in option.opts if name[0] == "-"}
+    missing = {name for name in options if not re.search(rf"`{name}\b", page)}
+    assert missing == {"--store"}  # all commands have it
+    topic = next(topic for topic in sql.TOPICS if topic.name == "megengine")
+    for file in sql.of_topic(topic):
+        assert f"| `{file.name}" in page, file.name
+
+
+def test_links_within_the_data_dictionary_lead_to_one_heading() -> None:
+    text = pages.read("data_dictionary.md")
+    anchors = [line.lower().replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.M)]
+    assert len(set(anchors)) == len(anchors)

@@ -1,5 +1,6 @@
--- What makes the metrics of two runs incomparable or doubtful, besides the thing under test:
--- `comparability(base, other)`. Compares a condition only if it is known for both runs.
+-- Differences and faults that make the metrics of two runs incomparable or doubtful, apart from the
+-- thing under test: `comparability(base, other)`. A condition is compared only if it is known for
+-- both runs.
 -- One row: a warning. There are no rows if nothing differs.
 --
 -- subject  code of the condition or fault, as in `run_conditions`; or `shapes`

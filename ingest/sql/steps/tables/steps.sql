@@ -5,10 +5,10 @@
 --
 -- The profiler's steps (`ProfilerStep#N`) take precedence. If there are none, repeated calls count
 -- as steps: annotations of the same name, ignoring a number at the end, or else calls of an
--- outermost nn.Module. There must be at least two calls, no two of them may overlap on any threads,
--- and they must fill at least half of the time from the start of the first to the end of the last.
--- Of several candidates, the one with the most time is used. Markers of benchmarks do not count.
--- All files of a rank use the best kind of step that one of them has.
+-- outermost nn.Module. There must be at least two calls, no two of them may overlap, even on
+-- different threads, and they must fill at least half of the time from the start of the first to
+-- the end of the last. Of several candidates, the one with the most time is used. Markers of
+-- benchmarks do not count. All files of a rank use the best kind of step that one of them has.
 --
 -- run_id      the run
 -- source_id   the input file

@@ -61,12 +61,20 @@ of_steps AS (
         run_id,
         any_value(measure ORDER BY metrics.rank) AS measure,
         any_value(
-            CASE steps_from
-                WHEN 'run' THEN 'the whole recording'
-                WHEN 'annotation' THEN concat(steps, ' of annotation ', step_name)
-                WHEN 'module' THEN concat(steps, ' of an nn.Module')
-                ELSE concat(steps, ' of ', steps_from)
-            END
+            if(
+                steps_from = 'run',
+                'the whole recording',
+                format(
+                    '{:,} step{} ({})',
+                    steps,
+                    if(steps = 1, '', 's'),
+                    CASE steps_from
+                        WHEN 'annotation' THEN 'annotation ' || step_name
+                        WHEN 'module' THEN 'nn.Module'
+                        ELSE steps_from
+                    END
+                )
+            )
             ORDER BY metrics.rank
         ) AS steps,
         any_value(

@@ -89,8 +89,8 @@ def test_a_pair_with_a_known_answer(diff: Diff) -> None:
     said = diff("eager", "compiled")
     assert said.code == 0
     assert said.err == (
-        "warning: The median step may not be typical, as steps vary by more than 10 % or are "
-        "fewer than three: 2 steps in the first run, 2 steps in the second.\n"
+        "warning: The median step may not be typical, because steps vary by more than 10 % or "
+        "there are fewer than three: 2 steps in the first run, 2 steps in the second.\n"
     )
     head = said.out.splitlines()[:4]
     assert head[0].startswith("BASE   eager-")

@@ -1,5 +1,5 @@
--- `advice_of_cause(cause)`: the kind of advice that counts the idle time of a cause; null where no
--- kind counts it as a whole.
+-- `advice_of_cause(cause)`: the kind of advice that counts all idle time of a cause; null if there
+-- is none.
 CREATE MACRO advice_of_cause(cause) AS CASE cause
     WHEN 'host' THEN 'host_bound'
     WHEN 'compile' THEN 'recompiled'

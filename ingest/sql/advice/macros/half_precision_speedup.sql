@@ -1,7 +1,7 @@
--- `half_precision_speedup(device_name)`: how many times as many operations per second a device does
--- at its peak in float16 or bfloat16, on tensor cores, as in float32 outside of them; null where
--- that is not known here. The peaks are those of the vendor's data sheet, without sparsity; the
--- ratio is rounded to the nearest power of 2.
+-- `half_precision_speedup(device_name)`: the peak rate of a device in float16 or bfloat16 on tensor
+-- cores, divided by its peak rate in float32 without them; null if unknown. The peak rates are
+-- those of the vendor's data sheet, without sparsity. The ratio is rounded to the nearest power of
+-- 2.
 CREATE MACRO half_precision_speedup(device_name) AS CASE
     WHEN regexp_matches(device_name, '\bG?B[123]00\b') THEN 32
     WHEN regexp_matches(device_name, '\b(A30|A[18]00|G?H[1-8]00|MI35\d[A-Z]?)\b') THEN 16

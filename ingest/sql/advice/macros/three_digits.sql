@@ -1,4 +1,5 @@
--- `three_digits(number)`: three significant digits, and all before the point: `0.123`, `1,234`.
+-- `three_digits(number)`: a number with three significant digits, and all digits before the decimal
+-- point: `0.123`, `1,234`.
 CREATE MACRO three_digits(number) AS CASE
     WHEN number = 0 THEN '0'
     WHEN abs(number) >= 99.95 THEN format('{:,.0f}', number)

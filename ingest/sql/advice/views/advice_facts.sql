@@ -1,23 +1,24 @@
--- Part of `advice_checks` and `advice_of_steps`: what the measured steps are looked at for, in sums
--- of each step.
--- One row: a kind of advice in a step of a device of a rank, or of its host; of kinds that are
--- about kernels, operators or places, one for each name.
+-- Part of `advice_checks` and `advice_of_steps`: the times that the checks are based on, summed for
+-- each step.
+-- One row: a kind of advice in a step of a device of a rank, or of its host. Kinds about kernels,
+-- operators or lines of code have a row for each name.
 --
 -- run_id     the run
 -- rank       rank of the process
--- device     number of the device; null where the host is measured
--- step       number of the step (`steps.step`); null for time between steps, and where no steps
---            were found
--- is_median  whether it is the device's median step; always true where no steps were found
+-- device     number of the device; null if the host is measured
+-- step       number of the step (`steps.step`); null for time between steps, and if no steps were
+--            found
+-- is_median  whether the step is the device's median step; always true if no steps were found
 -- kind       kind of advice, as in `advice_checks`
--- name       kernel, copy or operator; for idle time where it was lost: for `blocking` the wait,
---            else what the host did, with the Python frame where the trace has stacks; for
---            `recompiled` the reason; null where none is known
--- calls      of `small_kernels` the kernels, of `float_matmul` the operators
--- work_ns    time of these; of `recompiled` that of the compilation in the step, ns
--- idle_ns    idle time that the kind counts, ns
--- late_ns    idle time before these kernels that `host_bound` counts, ns
--- named_ns   time by which names are ranked, ns
+-- name       kernel, copy or operator. For idle time, where it was lost: for `blocking` the wait,
+--            otherwise what the host did, with the Python frame if the trace has stacks. For
+--            `recompiled`, the reason. Null if unknown
+-- calls      number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns    time of these kernels or operators; for `recompiled`, of the compilation in the step,
+--            ns
+-- idle_ns    idle time that counts in this kind, ns
+-- late_ns    idle time before these kernels that counts in `host_bound`, ns
+-- named_ns   time by which the names are ranked, ns
 SELECT
     run_id,
     rank,

@@ -1,27 +1,27 @@
--- Part of `advice_checks` and `advice_of_steps`: the judgement of some steps of each device:
--- `advice_of(facts, measured)`, of the names of two relations. `facts` holds rows of `advice_facts`
--- of these steps alone; `measured` has the columns of `run_metrics` of them as sums, and
--- `steps_name`, what to call them.
+-- Part of `advice_checks` and `advice_of_steps`: the checks of some steps of each device:
+-- `advice_of(facts, measured)`, with the names of two relations. `facts` has the rows of
+-- `advice_facts` of these steps. `measured` has the columns of `run_metrics`, summed over these
+-- steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
 -- run_id          the run
 -- rank            rank of the process
--- device          number of the device; null where the host is measured
+-- device          number of the device; null if the host is measured
 -- is_slowest      whether this device has the longest median step of the run
 -- kind            kind of advice, as in `advice_checks`
--- bound_ns        time that it can save of these steps at most, ns; null where that cannot be told
--- idle_ns         of that, idle time, which no other kind counts, ns
+-- bound_ns        most time that the advice can save of these steps, ns; null if unknown
+-- idle_ns         idle time in the bound, which no other kind counts, ns
 -- is_reachable    whether the bound can be reached, as in `advice_checks`
--- is_advice       whether the bound is 1 % of the wall time or more, and 50 µs or more
+-- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
 -- wall_ns         wall time of these steps, ns
--- percent         the bound as a share of it, 0 to 100
--- finding         what was found, in a sentence; null where nothing was
+-- percent         bound in percent of the wall time, 0 to 100
+-- finding         what was found, as a sentence; null if nothing was found
 -- remedy          what to try
--- cause           cause of the bubbles that it is about, as in `bubbles`; null where it is about
---                 others
--- kernel          kernel that has the most of it; null where it is not about kernels
--- op              operator that has the most of it; null where it is not about operators
--- unknown_reason  why there is no bound; null where there is one
+-- cause           cause of the bubbles that the advice is about, as in `bubbles`; null for other
+--                 advice
+-- kernel          kernel with the most of the time; null if the advice is not about kernels
+-- op              operator with the most of the time; null if the advice is not about operators
+-- unknown_reason  why the bound is unknown; null if it is known
 CREATE MACRO advice_of(facts, measured) AS TABLE
     WITH
     kinds (kind, cause) AS (
@@ -34,7 +34,7 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
     names AS (
         SELECT
             run_id,
-            given.rank,
+            fact.rank,
             device,
             kind,
             name,
@@ -43,8 +43,8 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             sum(idle_ns)::BIGINT AS idle_ns,
             sum(late_ns)::BIGINT AS late_ns,
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns
-        FROM query_table(facts) AS given
-        GROUP BY run_id, given.rank, device, kind, name
+        FROM query_table(facts) AS fact
+        GROUP BY run_id, fact.rank, device, kind, name
     ),
 
     sums AS (
@@ -98,12 +98,12 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                 WHEN 'exposed_communication' THEN metrics.exposed_communication_ns
                 WHEN 'exposed_copy' THEN metrics.exposed_copy_ns
                 WHEN 'small_kernels' THEN sums.work_ns
-                -- It still takes the time that it takes at the device's peak.
+                -- In half precision, they still take the time that the device's peak rate allows.
                 WHEN 'float_matmul'
                     THEN sums.work_ns - sums.work_ns // half_precision_speedup(runs.device_name)
-                -- Compilation can take time beside the idle time that counts as such. It delays a
-                -- device before its first activity and after its last; in other idle time, other
-                -- advice counts.
+                -- Compilation can also take time outside idle time of cause `compile`. It delays a
+                -- device only before its first activity and after its last: other idle time counts
+                -- in other advice.
                 WHEN 'recompiled'
                     THEN least(
                         greatest(sums.work_ns - sums.idle_ns, 0),
@@ -117,7 +117,7 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             coalesce(sums.idle_ns, 0) AS idle_ns,
             coalesce(sums.late_ns, 0) AS late_ns,
             sums.name,
-            -- A gap can begin before its step.
+            -- A gap can begin before its step, and is then longer than the step's idle time.
             least(sums.named_ns, sums.idle_ns) AS location_ns,
             coalesce(recorded_types.has_types, FALSE) AS has_types,
             runs.device_name,
@@ -152,38 +152,39 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                 WHEN
                     (cause IS NOT NULL OR kind = 'small_kernels')
                     AND NOT is_host AND NOT has_launches
-                    THEN 'the trace does not tell which calls launched the kernels'
+                    THEN 'the trace does not show which calls launched the kernels'
                 WHEN kind = 'float_matmul' AND device_name IS NULL
                     THEN 'the trace does not name the device'
                 WHEN kind = 'float_matmul' AND speedup IS NULL
-                    THEN format('whether {} has tensor cores is not known here', device_name)
+                    THEN format('it is unknown whether {} has tensor cores', device_name)
                 WHEN kind = 'float_matmul' AND NOT has_types
-                    THEN 'the types of inputs were not recorded (record_shapes=True)'
+                    THEN 'the types of inputs were not recorded (use record_shapes=True)'
             END AS unknown_reason,
             CASE
                 WHEN kind = 'host_bound' AND is_host
                     THEN format(
-                        'In {} of {} no operator ran: the host was in Python, or waited.',
+                        'No operator ran for {} of {}: the host was in Python, or waited.',
                         duration_text(idle_ns),
                         steps_name
                     )
                 WHEN kind = 'host_bound'
                     THEN format(
-                        'The device idled {} of {} as the host launched late',
+                        'The device was idle for {} of {} because the host launched late',
                         duration_text(idle_ns),
                         steps_name
                     )
-                    || coalesce(format('; {} of it in {}.', duration_text(location_ns), name), '.')
+                    || coalesce(
+                        format('; {} of that in {}.', duration_text(location_ns), name), '.'
+                    )
                 WHEN kind = 'recompiled' AND coalesce(compilations, 0) = 0
                     THEN format(
-                        'The device idled {} of {} while the host compiled.',
+                        'The device was idle for {} of {} while the host compiled.',
                         duration_text(idle_ns),
                         steps_name
                     )
                 WHEN kind = 'recompiled'
                     THEN format(
-                        '{} in the measured steps took {} in all; {} of them had been '
-                        'compiled before{}',
+                        '{} in the measured steps took {} in total. Recompilations: {}{}',
                         if(
                             compilations = 1,
                             '1 compilation',
@@ -192,31 +193,33 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                         duration_text(compile_ns),
                         if(recompiles = 0, 'none', format('{:,}', recompiles)),
                         CASE
-                            WHEN name IS NOT NULL THEN ': ' || name
+                            WHEN name IS NOT NULL THEN '. Reason: ' || name
                             WHEN recompiles > 0 THEN ' (no reason was recorded).'
                             ELSE '.'
                         END
                     )
                 WHEN kind = 'blocking'
                     THEN format(
-                        'The device idled {} of {} after the host had waited for it',
+                        'The device was idle for {} of {} after the host had waited for it',
                         duration_text(idle_ns),
                         steps_name
                     ) || coalesce(
-                        format('; {} of it after {}.', duration_text(location_ns), name), '.'
+                        format('; {} of that after {}.', duration_text(location_ns), name), '.'
                     )
                 WHEN kind = 'dataloader'
                     THEN format(
-                        '{} {} of {} while {} loaded data.',
-                        if(is_host, 'The host spent', 'The device idled'),
+                        if(
+                            is_host,
+                            'The host loaded data for {} of {}.',
+                            'The device was idle for {} of {} while the host loaded data.'
+                        ),
                         duration_text(idle_ns),
-                        steps_name,
-                        if(is_host, 'it', 'the host')
+                        steps_name
                     )
                 WHEN kind = 'small_kernels'
                     THEN format(
-                        '{:,} of {:,} kernels took less time than the call that launched them: '
-                        '{} of {}, and {} idle right before them.',
+                        '{:,} of {:,} kernels took less time than the call that launched them. '
+                        'They took {} of {}, and the device was idle for {} right before them.',
                         calls,
                         kernels,
                         duration_text(work_ns),
@@ -225,32 +228,33 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                     ) || if(
                         late_ns > 0,
                         format(
-                            ' Another {} idle before them counts where the host launches late.',
+                            ' Another {} of idle time before them counts as late launches of the '
+                            'host.',
                             duration_text(late_ns)
                         ),
                         ''
                     )
                 WHEN kind = 'exposed_communication'
                     THEN format(
-                        'Communication took {} of {}; for {} of it nothing was '
-                        'computed. Waiting for other ranks counts as communication.',
+                        'Communication took {} of {}; for {} of that, no computation ran. '
+                        'Waiting for other ranks counts as communication.',
                         duration_text(work_ns),
                         steps_name,
                         duration_text(saved_ns)
                     )
                 WHEN kind = 'exposed_copy'
                     THEN format(
-                        'Copies and sets took {} of {}; for {} of it nothing '
-                        'else ran.',
+                        'Copies and sets took {} of {}; for {} of that, nothing else ran.',
                         duration_text(work_ns),
                         steps_name,
                         duration_text(saved_ns)
                     )
                 WHEN kind = 'float_matmul'
                     THEN format(
-                        '{:,} matrix multiplications and convolutions had float32 inputs and no '
-                        'kernel named after tensor cores: {} of {}. In half precision they '
-                        'take {} or more: its peak rate on {} is {} times as high.',
+                        '{:,} matrix multiplications and convolutions had float32 inputs, and no '
+                        'kernel name shows that they used tensor cores. They took {} of {}. In '
+                        'half precision they would take at least {}, because its peak rate on {} '
+                        'is {} times as high.',
                         calls,
                         duration_text(work_ns),
                         steps_name,
@@ -262,30 +266,31 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             CASE kind
                 WHEN 'small_kernels'
                     THEN concat(
-                        'Fuse them (torch.compile), record CUDA graphs, or give each more work (a ',
-                        'larger batch).'
+                        'Fuse them (torch.compile), record CUDA graphs, or give each kernel more ',
+                        'work (a larger batch).'
                     )
                 WHEN 'exposed_communication'
                     THEN concat(
-                        'Start it earlier, beside the computation (buckets, prefetching), send ',
-                        'less, or even out the work of the ranks.'
+                        'Start it earlier, so that it overlaps with computation (buckets, ',
+                        'prefetching), send less data, or balance the work of the ranks.'
                     )
                 WHEN 'exposed_copy'
                     THEN concat(
-                        'Copy on a stream of its own, from pinned memory, ahead of its use; or ',
-                        'keep the data on the device.'
+                        'Copy from pinned memory on a separate stream before the data is needed, ',
+                        'or keep the data on the device.'
                     )
                 WHEN 'float_matmul'
                     THEN concat(
-                        'Use bfloat16 or half precision (torch.autocast), or, where the device ',
-                        'has it, torch.set_float32_matmul_precision("high"); check the results.'
+                        'Use bfloat16 or half precision (torch.autocast), or ',
+                        'torch.set_float32_matmul_precision("high") if the device supports it. ',
+                        'Check the results.'
                     )
                 ELSE cause_remedy
             END AS remedy
         FROM known
     ),
 
-    told AS (
+    bounded AS (
         SELECT
             * REPLACE (
                 if(unknown_reason IS NULL, bound_ns, NULL) AS bound_ns,
@@ -296,7 +301,7 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
 
     SELECT
         run_id,
-        told.rank,
+        bounded.rank,
         device,
         is_slowest,
         kind,
@@ -313,4 +318,4 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             AS kernel,
         if(kind = 'float_matmul', name, NULL) AS op,
         unknown_reason
-    FROM told;
+    FROM bounded;

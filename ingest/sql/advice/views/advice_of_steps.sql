@@ -1,27 +1,27 @@
--- What the steps from one to another are looked at for, to find what could make them faster:
--- `advice_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, the range
--- is open on that side; without both, it covers the whole measured time. Of the median step, these
--- are the run's rows of `advice_checks`.
+-- The checks of `advice_checks` for a range of steps: for each kind of advice, how much of their
+-- time it could save at most, or why that is unknown: `advice_of_steps(run, from_step, to_step)`.
+-- Both bounds are included. Without a bound, the range is open on that side; without both, it
+-- covers the whole measured time. For the median step, the rows are those of `advice_checks`.
 -- One row: a kind of advice, for a device of a rank; without a device, for a rank's host.
 --
 -- rank            rank of the process
--- device          number of the device; null where the host is measured
+-- device          number of the device; null if the host is measured
 -- is_slowest      whether this device has the longest median step of the run
 -- kind            kind of advice, as in `advice_checks`
--- bound_ns        time that it can save of these steps at most, ns; null where that cannot be told
--- idle_ns         of that, idle time, which no other kind counts, ns
--- is_reachable    whether the bound can be reached; false where it rests on the device's peak rate,
---                 which no real kernel has
--- is_advice       whether the bound is 1 % of the wall time or more, and 50 µs or more
+-- bound_ns        most time that the advice can save of these steps, ns; null if unknown
+-- idle_ns         idle time in the bound, which no other kind counts, ns
+-- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
+--                 which real kernels do not reach
+-- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
 -- wall_ns         wall time of these steps, ns
--- percent         the bound as a share of it, 0 to 100
--- finding         what was found, in a sentence; null where nothing was
+-- percent         bound in percent of the wall time, 0 to 100
+-- finding         what was found, as a sentence; null if nothing was found
 -- remedy          what to try
--- cause           cause of the bubbles that it is about, as in `bubbles`; null where it is about
---                 others
--- kernel          kernel that has the most of it; null where it is not about kernels
--- op              operator that has the most of it; null where it is not about operators
--- unknown_reason  why there is no bound; null where there is one
+-- cause           cause of the bubbles that the advice is about, as in `bubbles`; null for other
+--                 advice
+-- kernel          kernel with the most of the time; null if the advice is not about kernels
+-- op              operator with the most of the time; null if the advice is not about operators
+-- unknown_reason  why the bound is unknown; null if it is known
 CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     facts_of_steps AS NOT MATERIALIZED (

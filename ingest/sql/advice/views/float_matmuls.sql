@@ -1,18 +1,19 @@
--- Matrix multiplications and convolutions of float32 inputs that no kernel name says to have run on
--- tensor cores. Those of the measured steps; none where the profiler did not record the types of
--- inputs. Whether the device has tensor cores is not asked here.
+-- Matrix multiplications and convolutions of float32 inputs in the measured steps, if no kernel
+-- name shows that they ran on tensor cores. Whether the device has tensor cores is not checked.
+-- There are no rows if the profiler did not record the types of inputs.
 -- One row: an operator in a step of one device of one rank of a run.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
 -- step       step that launched its kernels (`steps.step`)
--- is_median  whether it is the device's median step; always true where no steps were found
+-- is_median  whether the step is the device's median step; always true if no steps were found
 -- op         innermost cpu_op around the launch
--- calls      calls of it
--- kernels    compute kernels that these launched, with those that only prepare or collect
--- device_ns  time that these took, ns
--- kernel     the kernel that took the most of it
+-- calls      number of calls of the operator
+-- kernels    number of compute kernels that these calls launched, including kernels that only
+--            prepare inputs or collect results
+-- device_ns  time of these kernels, ns
+-- kernel     kernel with the longest single duration among them
 WITH
 matmuls AS (
     SELECT
@@ -52,7 +53,8 @@ calls AS (
         max(inside_ns) AS longest_ns
     FROM matmuls
     GROUP BY run_id, rank, device, op, event_id
-    -- tensor cores, or AMD's matrix instructions, as cuBLAS, cuDNN, CUTLASS and Tensile name them
+    -- Names of tensor cores, or of AMD's matrix instructions, in kernels of cuBLAS, cuDNN, CUTLASS
+    -- and Tensile.
     HAVING NOT bool_or(regexp_matches(kernel, concat(
         '(?i)tf32|xf32|tensor_?op|[fh]p?16|[sh]884|1688|16816|',
         'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|^Cijk_.*_MI\d+x'

@@ -1,20 +1,20 @@
--- Kernels that took less time than the call that launched them, so that the host sets the pace, by
--- name. Those of the measured steps and outside of graphs.
+-- Kernels in the measured steps, outside of graphs, that took less time than the call that launched
+-- them, so that the host sets the pace. They are grouped by name.
 -- One row: a kernel name in a step of one device of one rank of a run.
 --
 -- run_id          the run
 -- rank            rank of the process
 -- device          number of the device
 -- step            step that launched them (`steps.step`)
--- is_median       whether it is the device's median step; always true where no steps were found
--- name            kernel name as recorded
--- calls           times that it took less than its launch
--- device_ns       time that these took, ns
+-- is_median       whether the step is the device's median step; always true if no steps were found
+-- name            name of the kernel, as recorded
+-- calls           number of times that the kernel took less time than its launch call
+-- device_ns       time of these kernels, ns
 -- launch_idle_ns  idle time of cause `launch` right before them, ns; in `advice` it counts in
 --                 `small_kernels`
 -- host_idle_ns    idle time of cause `host` right before them, from the start of the outermost
---                 operator that launched them, without one from the launch, ns; in `advice` it
---                 counts in `host_bound`
+--                 operator that launched them, or without an operator from the launch, ns; in
+--                 `advice` it counts in `host_bound`
 WITH
 short_calls AS (
     SELECT *

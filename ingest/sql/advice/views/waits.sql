@@ -1,17 +1,17 @@
--- Waits for the device after which it idled, because the host could not launch ahead: `.item()`,
--- copies of pageable memory, `torch.cuda.synchronize()`. Those of the measured steps.
--- One row: a place in the program that waited, in a step of one device of one rank of a run.
+-- Waits for the device in the measured steps after which the device idled, because the host could
+-- not launch ahead: `.item()`, copies of pageable memory, `torch.cuda.synchronize()`.
+-- One row: an operator or call that waited, in a step of one device of one rank of a run.
 --
 -- run_id      the run
 -- rank        rank of the process
 -- device      number of the device
 -- step        step of the activities that ended the gaps (`steps.step`)
--- is_median   whether it is the device's median step; always true where no steps were found
--- wait        operator, or without one the call, in which the host waited
--- wait_frame  innermost line of Python around it; null when the trace has no stacks
--- copy        the copy that it waited for; null when that was no copy
--- bubbles     gaps that followed
--- bubble_ns   time that the device idled in them, ns
+-- is_median   whether the step is the device's median step; always true if no steps were found
+-- wait        operator in which the host waited, or without an operator the call
+-- wait_frame  innermost Python line around the wait; null if the trace has no stacks
+-- copy        copy that the host waited for; null if it did not wait for a copy
+-- bubbles     number of gaps that followed the waits
+-- bubble_ns   idle time of the device in these gaps, ns
 SELECT
     run_id,
     rank,

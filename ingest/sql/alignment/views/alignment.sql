@@ -1,17 +1,17 @@
--- Which work of one run stands against which of another: `alignment(base, other, rank := NULL,
--- nth_step := NULL)`. Work items are aligned by where they come from; every work item of both sides
--- is in exactly one group.
+-- The alignment of two runs: which work of one run corresponds to which work of the other:
+-- `alignment(base, other, rank := NULL, nth_step := NULL)`. Work items are aligned by their origin.
+-- Every work item of both sides is in exactly one group.
 -- One row: a work item of `compared_work_items`.
 --
 -- side          base or other
 -- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      the same for what stands against each other
--- evidence      provenance: torch's compile log names the operators that the kernel computes.
+-- group_id      group of work items that correspond to each other
+-- evidence      provenance: torch's compile log lists the operators that the kernel computes.
 --               source: the same function of the user, in the same nn.Modules. shapes: the same
---               name and shapes. order: the same position in the order of execution, of a compiled
---               function or of the operators of a name. kernel: the same kernel, by itself or in a
---               graph. fusion: the fused kernel's name names the operator. name: the same name, no
---               more. none: there is nothing on the other side
+--               name and shapes. order: the same position in the execution order of a compiled
+--               function, or of the operators of a name. kernel: the same kernel, alone or in a
+--               graph. fusion: the name of the fused kernel contains the operator. name: only the
+--               same name. none: there is no counterpart
 CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     compared AS MATERIALIZED (
@@ -21,8 +21,9 @@ CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
         FROM compared_work_items(base, other, rank := rank, nth_step := nth_step)
     ),
 
-    -- The side whose kernels do the work of several operators of the other: the compiled one. If
-    -- both are compiled, the one with a compile log; if that does not decide, the second run.
+    -- The side whose kernels do the work of several operators of the other side: the compiled run.
+    -- If both are compiled, it is the run with a compile log. If both or neither have one, it is
+    -- the second run.
     coarse AS (
         SELECT
             coalesce(
@@ -39,7 +40,7 @@ CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
         CROSS JOIN coarse
     ),
 
-    -- The surest evidence first: each step aligns work items that those before it left over.
+    -- The most reliable evidence comes first. Each step aligns the work items that are left over.
 
     by_provenance AS MATERIALIZED (FROM provenance_groups('work_items', base, other)),
 

@@ -1,18 +1,18 @@
--- Part of `provenance_groups`: what compiled graphs executed of the user's program, call by call:
--- `compiled_programs(work_items, base, other)`, of a table like `compared_work_items` and its two
--- runs.
--- One row: an operator of the program, of a known line, in a call of a compiled graph.
+-- Part of `provenance_groups`: the operators of the user's program that compiled graphs executed,
+-- call by call: `compiled_programs(work_items, base, other)`, with a table in the form of
+-- `compared_work_items` and the two runs.
+-- One row: an operator of the program with a known line, in a call of a compiled graph.
 --
 -- side             base or other
--- region_id        the call of the graph (`compiled_calls.region_id`)
+-- region_id        call of the compiled graph (`compiled_calls.region_id`)
 -- start_ns         Unix time at which the call's first kernel began, ns
--- ordinal          place of the operator in the program
--- short_frame      function that called it, as of the work items; `torch` where that is torch's
---                  own, in which no work item is placed
--- op               operator, as `short_name` of the work items
--- kernel_ordinals  kernel calls that compute a part of it (`compiled_kernels.ordinal`)
--- work_item_id     the work item under which it is counted (`compared_work_items.work_item_id`);
---                  null where there is none
+-- ordinal          position of the operator in the program
+-- short_frame      function that called the operator, in the form of the work items; `torch` for
+--                  functions of torch, which work items never have
+-- op               name of the operator, in the form of `short_name` of the work items
+-- kernel_ordinals  kernel calls that compute a part of the operator (`compiled_kernels.ordinal`)
+-- work_item_id     work item under which the operator is counted
+--                  (`compared_work_items.work_item_id`); null if there is none
 CREATE MACRO compiled_programs(work_items, base, other) AS TABLE
     WITH
     calls AS MATERIALIZED (
@@ -71,8 +71,8 @@ CREATE MACRO compiled_programs(work_items, base, other) AS TABLE
         SELECT DISTINCT filename, line, function FROM programs
     ),
 
-    -- A line belongs to the function of that name that begins last before it.
-    line_places AS (
+    -- A line belongs to the last function of that name that begins before it.
+    line_functions AS (
         SELECT
             lines.filename,
             lines.line,
@@ -99,16 +99,16 @@ CREATE MACRO compiled_programs(work_items, base, other) AS TABLE
         programs.region_id,
         programs.start_ns,
         programs.ordinal,
-        line_places.short_frame,
+        line_functions.short_frame,
         programs.short_name AS op,
         programs.kernel_ordinals,
         calls.work_item_id
     FROM programs
-    INNER JOIN line_places
+    INNER JOIN line_functions
         ON
-            programs.filename = line_places.filename
-            AND programs.line = line_places.line
-            AND programs.function = line_places.function
+            programs.filename = line_functions.filename
+            AND programs.line = line_functions.line
+            AND programs.function = line_functions.function
     LEFT JOIN calls
         ON
             programs.side = calls.side

@@ -1,16 +1,17 @@
--- Part of `alignment`: the operators that the names of fused kernels list, where no compile log
--- tells: `fused_kernel_ops(work_items)`, of a table like `compared_work_items` with `is_fused` and
--- `is_coarse`. `triton_poi_fused_add_gelu_3` lists `add` and `gelu`.
--- One row: a fused kernel, and the short name of operators of the other side that its name lists.
+-- Part of `alignment`: the operators listed in the names of fused kernels that no compile log
+-- explains: `fused_kernel_ops(work_items)`, with a table in the form of `compared_work_items` that
+-- also has `is_fused` and `is_coarse`. For example, `triton_poi_fused_add_gelu_3` lists `add` and
+-- `gelu`.
+-- One row: a fused kernel, and the short name of an operator of the other side that its name lists.
 --
 -- work_item_id  the kernel (`compared_work_items.work_item_id`)
--- group_id      the group of kernels of its name
--- short_name    as in `compared_work_items`
--- number        which of the kernels that list this operator it is, in time, from 1
--- kernels       how many these are
+-- group_id      group of the kernels of this name
+-- short_name    short name of the operator, as in `compared_work_items`
+-- number        number of the kernel among those that list this operator, in time order, from 1
+-- kernels       number of kernels that list this operator
 CREATE MACRO fused_kernel_ops(work_items) AS TABLE
     WITH
-    -- A fused kernel that the other side has too stands against that one.
+    -- Omit a fused kernel that the other side has too: the two correspond to each other.
     fused_kernels AS (
         SELECT
             work_item_id,

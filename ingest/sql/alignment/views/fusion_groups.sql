@@ -1,13 +1,13 @@
--- Part of `alignment`: operators and the fused kernels whose names list them:
--- `fusion_groups(work_items, ops_in_names)`, of the work items that have no counterpart so far, and
--- a table like `fused_kernel_ops`. The operators of a name share the kernels that list it, in their
--- order.
--- One row: an operator that a fused kernel lists, or a fused kernel that has one.
+-- Part of `alignment`: operators, and the fused kernels whose names list them:
+-- `fusion_groups(work_items, ops_in_names)`, with the work items that have no counterpart yet, and
+-- a table in the form of `fused_kernel_ops`. The operators of a name are distributed in order over
+-- the kernels that list it.
+-- One row: an operator that a fused kernel lists, or a fused kernel that lists such an operator.
 --
 -- side          base or other
 -- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      the same for what stands against each other
--- evidence      fusion
+-- group_id      group of work items that correspond to each other
+-- evidence      always `fusion`
 CREATE MACRO fusion_groups(work_items, ops_in_names) AS TABLE
     WITH
     numbered_ops AS (

@@ -1,11 +1,11 @@
--- Part of `alignment`: work items by what they have in common with work items of the other side:
--- `kind_groups(work_items, ops_in_names)`, of a table like `compared_work_items` and one like
--- `fused_kernel_ops`.
+-- Part of `alignment`: work items, grouped by what they have in common with work items of the other
+-- side: `kind_groups(work_items, ops_in_names)`, with tables in the form of `compared_work_items`
+-- and `fused_kernel_ops`.
 -- One row: a work item.
 --
 -- side          base or other
 -- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      the same for what stands against each other
+-- group_id      group of work items that correspond to each other
 -- evidence      source, shapes, order, name, kernel or none, as in `alignment`
 CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
     WITH RECURSIVE
@@ -38,7 +38,7 @@ CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
             side, kind_id, module, short_frame, frame_ordinal, name, input_dims, kernel, is_kernel
     ),
 
-    -- What a kind may have in common with one of the other side, level by level, the surest first.
+    -- The keys by which kinds of the two sides match, level by level, the most reliable first.
     keys AS MATERIALIZED (
         SELECT
             side,
@@ -54,10 +54,10 @@ CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
                     hash(4, name, kinds_of_name, number),
                     NULL
                 ),
-                -- By their names, operators that a fused kernel lists stand against that one.
+                -- Operators that a fused kernel lists match that kernel instead.
                 if(is_in_names, NULL, hash(5, name)),
-                -- By their kernels, operators of one side meet activities of the other that belong
-                -- to none.
+                -- Match operators of one side with activities of the other side that belong to no
+                -- operator.
                 if(kernel IS NOT NULL, hash(6, kernel, is_kernel = (side = 'base')), NULL),
                 if(is_in_names, NULL, hash(7, CASE
                     WHEN short_name IN ('linear', 'addmm', 'mm', 'bmm', 'matmul') THEN 'matmul'
@@ -69,7 +69,7 @@ CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
         FROM kinds
     ),
 
-    -- A kind with a counterpart at a level is found; the others go on to the next level.
+    -- A kind that has a counterpart at a level is done. The others go on to the next level.
     levels AS (
         SELECT side, kind_id, 0 AS level, FALSE AS is_found, NULL::UBIGINT AS key
         FROM kinds

@@ -1,13 +1,13 @@
--- Part of `provenance_groups`: what the operators of the finer side have in compiled kernels of the
--- other: `program_op_groups(work_items, slots)`, of a table like `compared_work_items` with
--- `is_coarse`, and one like `program_slots`.
--- One row: a work item of the finer side in a function that the other side compiled.
+-- Part of `provenance_groups`: the compiled kernels that compute the operators of the finer side:
+-- `program_op_groups(work_items, slots)`, with a table in the form of `compared_work_items` that
+-- also has `is_coarse`, and a table in the form of `program_slots`.
+-- One row: a work item of the finer side, in a function that the other side compiled.
 --
 -- side          base or other
 -- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of the kernel that computes it; null where there is none
--- evidence      provenance, or order for an operator that the compiled program has under another
---               name, or not at all: it goes with what was executed before it in its function
+-- group_id      group of the kernel that computes the work item; null if there is none
+-- evidence      provenance; or order for an operator that the compiled program lacks or names
+--               differently, which is grouped with the operator executed before it in its function
 CREATE MACRO program_op_groups(work_items, slots) AS TABLE
     WITH
     coarse_slots AS (
@@ -22,14 +22,15 @@ CREATE MACRO program_op_groups(work_items, slots) AS TABLE
         GROUP BY short_frame, op, slot
     ),
 
-    -- Each work item once: a compiled kernel of this side as the first operator that it computes.
+    -- Each work item occurs once. A compiled kernel of this side counts as the first operator that
+    -- it computes.
     fine_work_items AS (
         SELECT side, work_item_id, short_frame, op, slot, start_ns
         FROM query_table(slots)
         WHERE NOT is_coarse AND work_item_id IS NOT NULL
         QUALIFY row_number() OVER (PARTITION BY side, work_item_id ORDER BY ordinal) = 1
         UNION ALL
-        -- Operators whose name the compiled program does not have in this function.
+        -- Operators with names that the compiled program does not have in this function.
         SELECT side, work_item_id, short_frame, NULL AS op, NULL AS slot, start_ns
         FROM query_table(work_items)
         WHERE

@@ -1,21 +1,22 @@
--- Part of `provenance_groups`: the operator calls of two programs, numbered so that the same call
--- has the same slot on both sides: `program_slots(work_items, programs)`, of a table like
--- `compared_work_items` with `is_coarse`, and one like `compiled_programs`. Calls are
--- counted by function and operator.
--- One row: a call of an operator that a compiled graph has, by such a graph or outside of it.
+-- Part of `provenance_groups`: the operator calls of two programs, numbered so that equal calls
+-- have the same slot on both sides: `program_slots(work_items, programs)`, with a table in the form
+-- of `compared_work_items` that also has `is_coarse`, and a table in the form of
+-- `compiled_programs`. Calls are numbered by function and operator.
+-- One row: a call of an operator that occurs in a compiled graph, made by such a graph or outside
+-- of it.
 --
 -- side          base or other
--- is_coarse     whether this is the side whose kernels do the work of several operators
+-- is_coarse     whether the kernels of this side do the work of several operators
 -- is_compiled   whether a compiled graph made the call
--- short_frame   function that made it, as in `compiled_programs`
--- op            operator, as `short_name` of the work items
--- slot          number of the call among those of this operator by this function, from 0
--- start_ns      Unix time at which it began, or the compiled graph's first kernel, ns
--- ordinal       its position in the compiled graph's program; 0 outside of it
--- work_item_id  the work item that it is counted under (`compared_work_items.work_item_id`); null
---               where there is none
--- group_id      of a compiled kernel, the group of its work item: it is known by the first operator
---               of which it computes the most
+-- short_frame   function that made the call, as in `compiled_programs`
+-- op            name of the operator, in the form of `short_name` of the work items
+-- slot          number of the call among the calls of this operator by this function, from 0
+-- start_ns      Unix time at which the call began, or for a compiled graph its first kernel, ns
+-- ordinal       position of the call in the compiled graph's program; 0 outside of it
+-- work_item_id  work item under which the call is counted (`compared_work_items.work_item_id`);
+--               null if there is none
+-- group_id      group of the compiled kernel's work item, identified by the first operator that is
+--               counted under it; null outside of compiled kernels
 CREATE MACRO program_slots(work_items, programs) AS TABLE
     WITH
     calls AS (
@@ -61,7 +62,7 @@ CREATE MACRO program_slots(work_items, programs) AS TABLE
         GROUP BY calls.side, calls.short_frame, calls.op
     ),
 
-    -- Where one side repeats what the other did several times, the slots repeat.
+    -- If the number of calls on one side is a multiple of that on the other, the slots repeat.
     periods AS (
         SELECT
             short_frame,

@@ -1,23 +1,24 @@
--- Part of `alignment`: which kernels of compiled graphs stand against which operators, by torch's
--- compile log: `provenance_groups(work_items, base, other)`, of a table like `compared_work_items`
--- with `is_coarse`: whether a work item is of the side whose kernels do the work of several
--- operators.
--- One row: a work item of either side that has provenance, or stands between some that have.
+-- Part of `alignment`: kernels of compiled graphs, and the operators that they compute according to
+-- torch's compile log: `provenance_groups(work_items, base, other)`, with a table in the form of
+-- `compared_work_items` that also has `is_coarse`: whether the kernels of the item's side do the
+-- work of several operators.
+-- One row: a work item of either side that has provenance, or that runs between work items that
+-- have it.
+--
+-- Operators and compiled programs are matched within the functions of the user, by the number of
+-- times that a function has called an operator of that name.
 --
 -- side          base or other
 -- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      the same for what stands against each other
--- evidence      provenance, or order for an operator that the compiled program has under another
---               name, or not at all: it goes with what was executed before it in its function
---
--- Operators and compiled programs meet in the functions of the user, by the number of times that a
--- function has called an operator of that name.
+-- group_id      group of work items that correspond to each other
+-- evidence      provenance; or order for an operator that the compiled program lacks or names
+--               differently, which is grouped with the operator executed before it in its function
 CREATE MACRO provenance_groups(work_items, base, other) AS TABLE
     WITH
     programs AS MATERIALIZED (FROM compiled_programs(work_items, base, other)),
 
-    -- A program does not say for which function of the user torch's own functions called an
-    -- operator: both have short_frame `torch`.
+    -- A program does not record for which function of the user a function of torch called an
+    -- operator. Both therefore get the short_frame `torch`.
     placed_work_items AS MATERIALIZED (
         SELECT
             * REPLACE (
@@ -40,8 +41,8 @@ CREATE MACRO provenance_groups(work_items, base, other) AS TABLE
         WHERE group_id IS NOT NULL
     ),
 
-    -- A kernel that computes only parts of what others do goes with the last of those: it uses
-    -- them.
+    -- A kernel that computes only parts of operators of other kernels joins the last of those
+    -- kernels, which uses its results.
     helping_kernels AS MATERIALIZED (
         SELECT
             helping.side,
@@ -78,7 +79,7 @@ CREATE MACRO provenance_groups(work_items, base, other) AS TABLE
             ON helping.side = known.side AND helping.computing_id = known.work_item_id
     )
 
-    -- What only one side has is left to other evidence.
+    -- Groups with work of only one side are left to other evidence.
     SELECT side, work_item_id, group_id, evidence
     FROM all_groups
     WHERE group_id IN (

@@ -1,12 +1,12 @@
--- What differs between two runs besides the thing under test, and what makes their metrics
--- doubtful: `comparability(base, other)`. A condition that is not known of both runs is not
--- compared.
--- One row: a warning; none where nothing differs.
+-- Differences and faults that make the metrics of two runs incomparable or doubtful, apart from the
+-- thing under test: `comparability(base, other)`. A condition is compared only if it is known for
+-- both runs.
+-- One row: a warning. There are no rows if nothing differs.
 --
--- subject  code of what differs, as in `run_conditions`; or shapes
--- base     how it is in the first run; null where nothing is wrong there
--- other    how it is in the second
--- warning  a sentence
+-- subject  code of the condition or fault, as in `run_conditions`; or `shapes`
+-- base     value in the first run; null if that run does not have the fault
+-- other    value in the second run; null if that run does not have the fault
+-- warning  the warning, as a sentence
 CREATE MACRO comparability(base, other) AS TABLE
     WITH
     conditions AS (
@@ -21,8 +21,8 @@ CREATE MACRO comparability(base, other) AS TABLE
         GROUP BY subject, evidence, is_fault
     ),
 
-    -- Faults, and conditions that differ: `run.json` has precedence over the trace.
-    told AS (
+    -- Faults, and conditions that differ. `run.json` takes precedence over the trace.
+    different_conditions AS (
         SELECT
             subject,
             arg_min(base_value, evidence) AS base_value,
@@ -49,27 +49,28 @@ CREATE MACRO comparability(base, other) AS TABLE
     ),
 
     differences AS (
-        FROM told
+        FROM different_conditions
         UNION ALL
         FROM different_shapes
     ),
 
-    -- In the order of the warnings.
+    -- The list is in the order of the warnings.
     sentences AS (
         SELECT
             listed.subject,
             listed.sentence,
-            if(listed.subject = 'unsteady steps', 'not so', 'none') AS missing,
+            if(listed.subject = 'unsteady steps', 'steady', 'none') AS missing,
             ordinal
         FROM unnest([
             {
                 'subject': 'compiled while measured',
-                'sentence': 'A model was compiled in the measured steps: {} in the first run, {} '
-                || 'in the second.'
+                'sentence': 'A model was compiled during the measured steps. Compilations: {} in '
+                || 'the first run, {} in the second.'
             },
             {
                 'subject': 'damaged files',
-                'sentence': 'Files could not be read whole: {} in the first run, {} in the second.'
+                'sentence': 'Some files could not be read completely: {} in the first run, {} in '
+                || 'the second.'
             },
             {
                 'subject': 'waited for compilation',
@@ -78,54 +79,57 @@ CREATE MACRO comparability(base, other) AS TABLE
             },
             {
                 'subject': 'logic_version',
-                'sentence': 'Different versions of tracehouse wrote the runs, {} and {}: metrics '
-                || 'may differ by that alone. `ingest upgrade` builds runs again.'
+                'sentence': 'Different versions of tracehouse wrote the runs, {} and {}. They may '
+                || 'compute metrics differently. `ingest upgrade` rebuilds the runs.'
             },
             { 'subject': 'model', 'sentence': 'The models differ: {} and {}.' },
-            { 'subject': 'batch', 'sentence': 'The batches differ: {} and {} images a call.' },
+            {
+                'subject': 'batch',
+                'sentence': 'The batch sizes differ: {} and {} images per call.'
+            },
             {
                 'subject': 'shapes',
-                'sentence': 'Inputs have other shapes: to operators that both have, {} of the '
-                || 'first and {} of the second run have a counterpart of the same shape.'
+                'sentence': 'The input shapes differ. For operators of both runs, only {} in the '
+                || 'first run and {} in the second have a counterpart with the same shapes.'
             },
             {
                 'subject': 'image size',
-                'sentence': 'The images differ in size: {} and {} pixels.'
+                'sentence': 'The image sizes differ: {} and {} pixels.'
             },
             {
                 'subject': 'sequence length',
-                'sentence': 'The prompts differ in length: {} and {} tokens.'
+                'sentence': 'The maximum prompt lengths differ: {} and {} tokens.'
             },
             {
                 'subject': 'offload',
-                'sentence': 'Parts of the model waited in the host''s memory: {} and {}.'
+                'sentence': 'The modes of offloading the model to host memory differ: {} and {}.'
             },
             {
                 'subject': 'dtype',
-                'sentence': 'The operators compute in different types: {} and {}.'
+                'sentence': 'The data types of the operators differ: {} and {}.'
             },
             { 'subject': 'device', 'sentence': 'The devices differ: {} and {}.' },
             {
                 'subject': 'measure',
-                'sentence': 'Only one of the runs has device activities: time of a {} stands '
-                || 'against time of a {}.'
+                'sentence': 'Only one of the runs has device activities, so {} time is compared '
+                || 'with {} time.'
             },
             {
                 'subject': 'world_size',
-                'sentence': 'The jobs differ in size: {} and {} processes.'
+                'sentence': 'The world sizes differ: {} and {} processes.'
             },
             {
                 'subject': 'ranks',
-                'sentence': 'The runs hold different numbers of ranks: {} and {}.'
+                'sentence': 'The numbers of recorded ranks differ: {} and {}.'
             },
             {
                 'subject': 'steps',
-                'sentence': 'The metrics are of steps of different kinds or numbers: {}, and {}.'
+                'sentence': 'The kinds or numbers of measured steps differ: {}, and {}.'
             },
             {
                 'subject': 'unsteady steps',
-                'sentence': 'The median step may not be typical, as steps vary by more than 10 % '
-                || 'or are fewer than three: {} in the first run, {} in the second.'
+                'sentence': 'The median step may not be typical, because steps vary by more than '
+                || '10 % or there are fewer than three: {} in the first run, {} in the second.'
             },
             { 'subject': 'framework', 'sentence': 'The frameworks differ: {} and {}.' },
             {
@@ -146,23 +150,28 @@ CREATE MACRO comparability(base, other) AS TABLE
             { 'subject': 'NCCL', 'sentence': 'The versions of NCCL differ: {} and {}.' },
             {
                 'subject': 'profiler: with_stack',
-                'sentence': 'Python stacks, which slow the host, were {} and {}.'
+                'sentence': 'Recording of Python stacks, which slows the host, was {} in the first '
+                || 'run and {} in the second.'
             },
             {
                 'subject': 'profiler: record_shapes',
-                'sentence': 'Recording of shapes, which slows the host, was {} and {}.'
+                'sentence': 'Recording of shapes, which slows the host, was {} in the first run '
+                || 'and {} in the second.'
             },
             {
                 'subject': 'profiler: profile_memory',
-                'sentence': 'Recording of memory, which slows the host, was {} and {}.'
+                'sentence': 'Recording of memory, which slows the host, was {} in the first run '
+                || 'and {} in the second.'
             },
             {
                 'subject': 'profiler: with_flops',
-                'sentence': 'Counting of FLOPs, which slows the host, was {} and {}.'
+                'sentence': 'Counting of FLOPs, which slows the host, was {} in the first run and '
+                || '{} in the second.'
             },
             {
                 'subject': 'profiler: with_modules',
-                'sentence': 'Recording of modules, which slows the host, was {} and {}.'
+                'sentence': 'Recording of modules, which slows the host, was {} in the first run '
+                || 'and {} in the second.'
             }
         ]) WITH ORDINALITY AS all_subjects (listed, ordinal)
     )

@@ -1,18 +1,19 @@
--- Part of `kernel_diff` and `compared_work_items`: the device activities of two runs that are
--- compared: `compared_activities(base, other, rank := NULL, nth_step := NULL)`.
--- One row: an activity that the step of a side launched; none where the host is compared.
+-- Part of `kernel_diff` and `compared_work_items`: the device activities that count in a comparison
+-- of two runs: `compared_activities(base, other, rank := NULL, nth_step := NULL)`.
+-- One row: an activity that the compared step of a side launched. There are no rows if the host is
+-- compared.
 --
 -- side         base or other
 -- run_id       the run
 -- event_id     the activity (`kernels.event_id`)
 -- name         kernel, copy or set
--- is_kernel    whether it is a kernel, and no copy or set
+-- is_kernel    whether the activity is a kernel, not a copy or set
 -- class        compute, communication or copy
--- start_ns     Unix time at which it began, ns
--- ns           its length within the measured window, ns
--- launch_id    call that launched it (`events.event_id`)
--- top_op_id    outermost operator around that (`ops.event_id`)
--- is_in_graph  whether a graph launch outside any operator owns it
+-- start_ns     Unix time at which the activity began, ns
+-- ns           length of the activity within the measured window, ns
+-- launch_id    call that launched the activity (`events.event_id`)
+-- top_op_id    outermost operator around the launching call (`ops.event_id`)
+-- is_in_graph  whether a graph launch outside any operator owns the activity
 CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         measured.side,
@@ -36,7 +37,7 @@ CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS
             AND (measured.step IS NULL OR measured.step = kernel.step)
             AND measured.end_ns >= kernel.start_ns
             AND measured.start_ns <= kernel.start_ns + kernel.dur_ns
-    -- What only touches the window is not in it.
+    -- Exclude activities that only touch the window.
     WHERE
         kernel.run_id IN (base, other)
         AND measured.measure = 'device'

@@ -1,18 +1,24 @@
--- The call trees of a step of each of two runs, call against call: `compared_calls(base, other,
--- of_rank, nth_step)`, with the arguments of `op_diff`. Two calls are the same where the names of
--- the calls around them within the step are, and their own, without line numbers and addresses.
--- One row: a call in its calls, or a device activity in those that launched it.
+-- The merged call trees of one step of each of two runs: `compared_calls(base, other, of_rank,
+-- nth_step)`, with the arguments of `op_diff`. Two calls match if their names and the names of all
+-- calls around them within the step are equal, ignoring line numbers and addresses.
+-- One row: a call below its caller, or a device activity below the calls that launched it.
 --
--- id                    stands for these names
--- caller_id             the call around it (`compared_calls.id`); null for the outermost
--- name                  its name
--- category              as in `call_stacks`
--- base_self_ns          as in `call_stacks`, of the first run
--- other_self_ns         the same of the second run
--- base_self_device_ns   as in `call_stacks`, of the first run
--- other_self_device_ns  the same of the second run
--- base_self_idle_ns     as in `call_stacks`, of the first run
--- other_self_idle_ns    the same of the second run
+-- id                    identifies the name of the call and the names of the calls around it
+-- caller_id             the call around it (`compared_calls.id`); null for an outermost call
+-- name                  name of the call or activity
+-- category              category of the call, as in `call_stacks`
+-- base_self_ns          host time in the call, but in no call inside it, in the first run, ns; 0
+--                       for an activity
+-- other_self_ns         host time in the call, but in no call inside it, in the second run, ns; 0
+--                       for an activity
+-- base_self_device_ns   device time of the activity in the first run, ns; 0 for a call; null
+--                       without a device
+-- other_self_device_ns  device time of the activity in the second run, ns; 0 for a call; null
+--                       without a device
+-- base_self_idle_ns     idle time that the activity ended in the first run, ns; 0 for a call; null
+--                       without a device
+-- other_self_idle_ns    idle time that the activity ended in the second run, ns; 0 for a call; null
+--                       without a device
 CREATE MACRO compared_calls(base, other, of_rank := NULL, nth_step := NULL) AS TABLE
     WITH RECURSIVE
     steps AS MATERIALIZED (
@@ -44,12 +50,12 @@ CREATE MACRO compared_calls(base, other, of_rank := NULL, nth_step := NULL) AS T
         GROUP BY found.side, found.id
     ),
 
-    placed AS (
+    paths AS (
         SELECT
             outermost.side,
             outermost.id,
-            hash(outermost.same_name) AS place_id,
-            NULL::UBIGINT AS around_id
+            hash(outermost.same_name) AS path_id,
+            NULL::UBIGINT AS caller_path_id
         FROM calls AS outermost
         ANTI JOIN calls AS caller
             ON outermost.side = caller.side AND outermost.caller_id = caller.id
@@ -57,23 +63,23 @@ CREATE MACRO compared_calls(base, other, of_rank := NULL, nth_step := NULL) AS T
         SELECT
             calls.side,
             calls.id,
-            hash(placed.place_id, calls.same_name) AS place_id,
-            placed.place_id AS around_id
-        FROM placed
-        INNER JOIN calls ON placed.side = calls.side AND placed.id = calls.caller_id
+            hash(paths.path_id, calls.same_name) AS path_id,
+            paths.path_id AS caller_path_id
+        FROM paths
+        INNER JOIN calls ON paths.side = calls.side AND paths.id = calls.caller_id
     )
 
     SELECT
-        placed.place_id::VARCHAR AS id,
-        any_value(placed.around_id)::VARCHAR AS caller_id,
+        paths.path_id::VARCHAR AS id,
+        any_value(paths.caller_path_id)::VARCHAR AS caller_id,
         min(calls.name) AS name,
         min(calls.category) AS category,
-        sum(calls.self_ns) FILTER (placed.side = 'base')::BIGINT AS base_self_ns,
-        sum(calls.self_ns) FILTER (placed.side = 'other')::BIGINT AS other_self_ns,
-        sum(calls.self_device_ns) FILTER (placed.side = 'base')::BIGINT AS base_self_device_ns,
-        sum(calls.self_device_ns) FILTER (placed.side = 'other')::BIGINT AS other_self_device_ns,
-        sum(calls.self_idle_ns) FILTER (placed.side = 'base')::BIGINT AS base_self_idle_ns,
-        sum(calls.self_idle_ns) FILTER (placed.side = 'other')::BIGINT AS other_self_idle_ns
-    FROM placed
-    INNER JOIN calls ON placed.side = calls.side AND placed.id = calls.id
-    GROUP BY placed.place_id;
+        sum(calls.self_ns) FILTER (paths.side = 'base')::BIGINT AS base_self_ns,
+        sum(calls.self_ns) FILTER (paths.side = 'other')::BIGINT AS other_self_ns,
+        sum(calls.self_device_ns) FILTER (paths.side = 'base')::BIGINT AS base_self_device_ns,
+        sum(calls.self_device_ns) FILTER (paths.side = 'other')::BIGINT AS other_self_device_ns,
+        sum(calls.self_idle_ns) FILTER (paths.side = 'base')::BIGINT AS base_self_idle_ns,
+        sum(calls.self_idle_ns) FILTER (paths.side = 'other')::BIGINT AS other_self_idle_ns
+    FROM paths
+    INNER JOIN calls ON paths.side = calls.side AND paths.id = calls.id
+    GROUP BY paths.path_id;

@@ -1,17 +1,18 @@
--- Part of `compared_work_items` and `kernel_diff`: the host's work in two runs that are compared:
--- `compared_host_work(base, other, rank := NULL, nth_step := NULL)`. Time in an inner step belongs
--- to the inner step, as in `step_parts`. A call of a compiled graph counts only while no operator
--- runs on any thread; where calls overlap, the time belongs to the one that began first.
--- One row: an outermost operator, or a call of a compiled graph, in the step or recording of a
--- side; none where a device is compared.
+-- Part of `compared_work_items` and `kernel_diff`: the host's work that counts in a comparison of
+-- two runs: `compared_host_work(base, other, rank := NULL, nth_step := NULL)`. Time in an inner
+-- step belongs to the inner step, as in `step_parts`. A call of a compiled graph counts only while
+-- no operator runs on any thread. If such calls overlap, the time belongs to the one that began
+-- first.
+-- One row: an outermost operator, or a call of a compiled graph, in the compared step or recording
+-- of a side. There are no rows if a device is compared.
 --
 -- side      base or other
 -- run_id    the run
 -- event_id  the operator or the call (`ops.event_id`)
--- name      operator, a generated kernel without the number of its graph; `compiled code` for a
---           call
--- start_ns  Unix time at which it began, ns
--- ns        its time within the step, ns
+-- name      name of the operator, without the graph number of a generated kernel; `compiled code`
+--           for a call of a compiled graph
+-- start_ns  Unix time at which the operator or call began, ns
+-- ns        time of the operator or call within the step, ns
 CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     windows AS (
@@ -34,9 +35,9 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
         WHERE measured.measure = 'host'
     ),
 
-    -- The inner steps, and the bounds of each window as intervals of length 0: the time between
-    -- these intervals is the step's own.
-    not_own AS (
+    -- The inner steps, and the bounds of each window as intervals of length 0. The time between
+    -- these intervals belongs to the step itself.
+    inner_steps AS (
         SELECT side, run_id, source_id, step, start_ns, start_ns AS end_ns
         FROM windows
         UNION ALL
@@ -64,7 +65,7 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
             > (windows.step_start_ns, -windows.step_dur_ns, windows.step)
     ),
 
-    stretches AS (
+    own_intervals AS (
         SELECT
             side,
             run_id,
@@ -75,38 +76,38 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS start_ns,
             start_ns AS end_ns
-        FROM not_own
+        FROM inner_steps
     ),
 
     operators AS (
         SELECT
-            stretches.side,
-            stretches.run_id,
-            stretches.source_id,
+            own_intervals.side,
+            own_intervals.run_id,
+            own_intervals.source_id,
             top.event_id,
             compared_name(top.name) AS name,
             top.start_ns AS op_start_ns,
-            stretches.start_ns AS stretch_ns,
-            greatest(top.start_ns, stretches.start_ns) AS start_ns,
-            least(top.start_ns + top.dur_ns, stretches.end_ns) AS end_ns
-        FROM stretches
+            own_intervals.start_ns AS interval_start_ns,
+            greatest(top.start_ns, own_intervals.start_ns) AS start_ns,
+            least(top.start_ns + top.dur_ns, own_intervals.end_ns) AS end_ns
+        FROM own_intervals
         INNER JOIN top_ops AS top
             ON
-                stretches.run_id = top.run_id
-                AND stretches.source_id = top.source_id
-                AND stretches.end_ns >= top.start_ns
-                AND stretches.start_ns <= top.start_ns + top.dur_ns
-        -- An operator that only touches a stretch is not in it; one of length 0 is in the step that
-        -- it starts in.
+                own_intervals.run_id = top.run_id
+                AND own_intervals.source_id = top.source_id
+                AND own_intervals.end_ns >= top.start_ns
+                AND own_intervals.start_ns <= top.start_ns + top.dur_ns
+        -- Exclude operators that only touch an interval. An operator of length 0 belongs to the
+        -- step in which it starts.
         WHERE
             top.run_id IN (base, other)
             AND top.kind = 'operator'
-            AND stretches.end_ns > stretches.start_ns
+            AND own_intervals.end_ns > own_intervals.start_ns
             AND if(
                 top.dur_ns = 0,
-                top.step IS NOT DISTINCT FROM stretches.step,
-                least(top.start_ns + top.dur_ns, stretches.end_ns)
-                > greatest(top.start_ns, stretches.start_ns)
+                top.step IS NOT DISTINCT FROM own_intervals.step,
+                least(top.start_ns + top.dur_ns, own_intervals.end_ns)
+                > greatest(top.start_ns, own_intervals.start_ns)
             )
     ),
 
@@ -128,37 +129,38 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
         WHERE run_id IN (base, other) AND is_compiled_graph(name)
     ),
 
-    -- Likewise, the time between these intervals is free of operators.
-    not_free AS (
-        SELECT side, run_id, source_id, stretch_ns, start_ns, end_ns
+    -- The intervals in which operators run, and the bounds of each interval of the step as
+    -- intervals of length 0. No operator runs in the time between them.
+    operator_intervals AS (
+        SELECT side, run_id, source_id, interval_start_ns, start_ns, end_ns
         FROM operators
         UNION ALL
         SELECT
             side,
             run_id,
             source_id,
-            start_ns AS stretch_ns,
+            start_ns AS interval_start_ns,
             start_ns,
             start_ns AS end_ns
-        FROM stretches
+        FROM own_intervals
         WHERE end_ns > start_ns
         UNION ALL
-        SELECT side, run_id, source_id, start_ns AS stretch_ns, end_ns AS start_ns, end_ns
-        FROM stretches
+        SELECT side, run_id, source_id, start_ns AS interval_start_ns, end_ns AS start_ns, end_ns
+        FROM own_intervals
         WHERE end_ns > start_ns
     ),
 
-    free AS (
+    free_intervals AS (
         SELECT
             side,
             run_id,
             source_id,
             max(end_ns) OVER (
-                PARTITION BY side, run_id, source_id, stretch_ns ORDER BY start_ns, end_ns
+                PARTITION BY side, run_id, source_id, interval_start_ns ORDER BY start_ns, end_ns
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS start_ns,
             start_ns AS end_ns
-        FROM not_free
+        FROM operator_intervals
     )
 
     SELECT
@@ -172,19 +174,21 @@ CREATE MACRO compared_host_work(base, other, rank := NULL, nth_step := NULL) AS 
     GROUP BY operators.side, operators.run_id, operators.event_id, operators.name
     UNION ALL
     SELECT
-        free.side,
-        free.run_id,
+        free_intervals.side,
+        free_intervals.run_id,
         calls.event_id,
         'compiled code' AS name,
         min(calls.start_ns) AS start_ns,
-        sum(least(calls.end_ns, free.end_ns) - greatest(calls.own_start_ns, free.start_ns))::BIGINT
-            AS ns
-    FROM free
+        sum(
+            least(calls.end_ns, free_intervals.end_ns)
+            - greatest(calls.own_start_ns, free_intervals.start_ns)
+        )::BIGINT AS ns
+    FROM free_intervals
     INNER JOIN calls
         ON
-            free.run_id = calls.run_id
-            AND free.source_id = calls.source_id
-            AND free.end_ns > calls.own_start_ns
-            AND free.start_ns < calls.end_ns
-    WHERE free.end_ns > free.start_ns AND calls.end_ns > calls.own_start_ns
-    GROUP BY free.side, free.run_id, calls.event_id;
+            free_intervals.run_id = calls.run_id
+            AND free_intervals.source_id = calls.source_id
+            AND free_intervals.end_ns > calls.own_start_ns
+            AND free_intervals.start_ns < calls.end_ns
+    WHERE free_intervals.end_ns > free_intervals.start_ns AND calls.end_ns > calls.own_start_ns
+    GROUP BY free_intervals.side, free_intervals.run_id, calls.event_id;

@@ -1,19 +1,20 @@
--- What of two runs is compared: `compared_runs(base, other, rank := NULL, nth_step := NULL)`. Of
--- each run the device whose median step is the longest counts; with a rank, that of the rank. Its
--- median step counts; with `nth_step`, its first, second, … measured one.
--- One row: a side of the comparison; none where a run is unknown, has no metrics, or lacks the rank
--- or the step.
+-- The device and step of each of two runs that a comparison takes: `compared_runs(base, other, rank
+-- := NULL, nth_step := NULL)`. It takes the device with the longest median step of each run, or of
+-- `rank` if that is given. It takes that device's median step, or with `nth_step` its first,
+-- second, … measured step.
+-- One row: a side of the comparison. There are no rows if a run is unknown, has no metrics, or
+-- lacks the rank or the step.
 --
 -- side        base or other
 -- run_id      the run
 -- rank        rank of the process
--- device      number of the device; null where the host is measured
--- measure     device: time of device activities; host: time of operators on the host, where either
---             of the runs has no device
--- steps       number of steps
--- steps_from  how the steps were found, as in `steps`; run for a whole recording
--- source_id   input file of the step that counts; null for a whole recording
--- step        the step that counts (`steps.step`); null for a whole recording
+-- device      number of the device; null if the host is measured
+-- measure     device: time of device activities; host: time of operators on the host, if either run
+--             has no device
+-- steps       number of steps of the run
+-- steps_from  how the steps were found, as in `steps`; `run` for a whole recording
+-- source_id   input file of the compared step; null for a whole recording
+-- step        the compared step (`steps.step`); null for a whole recording
 CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     numbered AS (

@@ -1,21 +1,21 @@
--- The measured steps of two runs, to look at one of each: `compared_steps(base, other, rank :=
--- NULL)`. Of each run the device counts that `compared_runs` names.
--- One row: a step of one side; of a run without steps, its whole recording.
+-- The measured steps of two runs, to choose one of each for a comparison: `compared_steps(base,
+-- other, rank := NULL)`. It takes the device of each run that `compared_runs` takes.
+-- One row: a step of one side; for a run without steps, its whole recording.
 --
 -- side         base or other
 -- run_id       the run
 -- rank         rank of the process
--- device       number of the device; null where the run has none
+-- device       number of the device; null if the run has no device
 -- measure      device or host, as in `compared_runs`
--- steps_from   how the steps were found, as in `steps`; run for a whole recording
--- ordinal      place among the side's steps, in time, from 1
+-- steps_from   how the steps were found, as in `steps`; `run` for a whole recording
+-- ordinal      number of the step among the steps of its side, in time order, from 1
 -- step         number of the step (`steps.step`); null for a whole recording
--- start_ns     Unix time at which it began, ns
--- dur_ns       its length on the host, ns
--- wall_ns      its wall time, as in `step_metrics`, ns
--- work_end_ns  Unix time of its end, or of the end of what it launched on the device if that is
---              later, ns
--- is_median    whether it is the side's median step, as in `step_metrics`
+-- start_ns     Unix time at which the step began, ns
+-- dur_ns       length of the step on the host, ns
+-- wall_ns      wall time of the step, as in `step_metrics`, ns
+-- work_end_ns  Unix time at which the step ended, or the work that it launched on the device if
+--              that ended later, ns
+-- is_median    whether this is the side's median step, as in `step_metrics`
 CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
     WITH found AS (
         SELECT
@@ -52,6 +52,6 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
         found.dur_ns,
         found.wall_ns,
         found.work_end_ns,
-        -- Of several whole recordings the first.
+        -- If there are several whole recordings, take the first.
         found.is_median AND (found.step IS NOT NULL OR ordinal = 1) AS is_median
     FROM found;

@@ -1,15 +1,15 @@
--- Part of `compared_activities` and `compared_host_work`: when the work of two runs counts:
--- `compared_windows(base, other, rank := NULL, nth_step := NULL)`.
+-- Part of `compared_activities` and `compared_host_work`: the time in which work of two runs counts
+-- in a comparison: `compared_windows(base, other, rank := NULL, nth_step := NULL)`.
 -- One row: an input file of a side of `compared_runs`.
 --
 -- side       base or other
 -- run_id     the run
 -- source_id  the input file
--- device     number of the device; null where the host is measured
+-- device     number of the device; null if the host is measured
 -- measure    device or host, as in `compared_runs`
--- step       the step whose work counts (`steps.step`); null for a whole recording
+-- step       the compared step (`steps.step`); null for a whole recording
 -- start_ns   Unix time from which work counts, ns
--- end_ns     Unix time up to which it counts, ns
+-- end_ns     Unix time until which work counts, ns
 CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         sides.side,
@@ -18,7 +18,8 @@ CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TA
         measured.device,
         sides.measure,
         sides.step,
-        -- A run whose device is not looked at counts on the host from its first step to its last.
+        -- If the host of a run with a device is compared, take its time from the first step to the
+        -- last.
         if(sides.measure = measured.measure, measured.start_ns, measured.wall_start_ns)
             AS start_ns,
         if(sides.measure = measured.measure, measured.end_ns, measured.wall_end_ns) AS end_ns

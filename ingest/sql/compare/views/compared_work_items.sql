@@ -1,36 +1,40 @@
--- The work of two runs, divided into the items in which it is compared: `compared_work_items(base,
--- other, rank := NULL, nth_step := NULL)`. Of each run its median step counts, or the one that
--- `nth_step` names; without steps the whole recording: the times add up to what the device, or the
--- host's operators, took in it.
--- One row: an outermost operator that did work on one side, or a device activity that belongs to
--- no operator.
+-- The work of two runs, divided into the items that a comparison aligns: `compared_work_items(base,
+-- other, rank := NULL, nth_step := NULL)`. It takes the median step of each run, or step number
+-- `nth_step`; for a run without steps, the whole recording. The times add up to the time of the
+-- device, or of the host's operators, in that step.
+-- One row: an outermost operator that did work, or a device activity that belongs to no operator.
 --
 -- side           base or other
 -- run_id         the run
 -- work_item_id   the operator, or the activity (`events.event_id`)
--- name           operator, without a number that differs from run to run (`compared_name`);
---                without an operator the kernel, in a graph `(graph) <kernel>`; on the host
---                `compiled code` for what calls of compiled graphs take outside of operators
--- short_name     as in `top_ops`; without an operator, the kernel or `compiled code`
--- kernel         kernel that took longest of it; null on the host
--- class          compute, communication or copy, of that kernel; null on the host
--- start_ns       Unix time at which it, or its first activity, began, ns
--- ns             time of its activities on the device, or its own on the host, within the steps, ns
--- kernels        kernels among its activities; null on the host
--- launches       calls that launched them; the launch of a graph counts with its first kernel; null
---                on the host
--- module         classes of the nn.Modules around it, outermost first: `Flux/Block/Linear`
--- host_frame     innermost function of the user around it
--- short_frame    the same without the file's directories: what two machines have in common
--- frame_ordinal  its number among the operators of that call of the function, from 1
--- input_dims     shapes of its inputs
--- region_id      call of a compiled graph in which it was a kernel call
---                (`compiled_calls.region_id`); null where it was none, or torch's compile log does
---                not tell
--- log_source_id  compile log that tells so (`sources.source_id`)
--- compile_id     compilation of the graph (`compilations.compile_id`)
--- graph_index    number of the graph in it
--- ordinal        the kernel call (`compiled_kernels.ordinal`)
+-- name           name of the operator, without numbers that differ from run to run
+--                (`compared_name`). Without an operator, it is the kernel, or `(graph) <kernel>` in
+--                a graph. On the host, `compiled code` is the time in calls of compiled graphs
+--                outside of operators
+-- short_name     `short_name` of the operator, as in `top_ops`; without an operator, the kernel or
+--                `compiled code`
+-- kernel         the longest kernel, copy or set of the item; null on the host
+-- class          class of that kernel: compute, communication or copy; null on the host
+-- start_ns       Unix time at which the item's first activity began, or on the host the item
+--                itself, ns
+-- ns             time of the item's activities on the device, or of the item on the host, within
+--                the step, ns
+-- kernels        number of kernels among the item's activities; null on the host
+-- launches       number of calls that launched these kernels; a graph launch counts with the first
+--                kernel of the graph; null on the host, and if no launch was recorded
+-- module         classes of the nn.Modules around the item, outermost first: `Flux/Block/Linear`
+-- host_frame     innermost function of the user's program around the item
+-- short_frame    `host_frame` without the directories of the file, so that runs of two machines
+--                match
+-- frame_ordinal  number of the operator among the operators of that call of the function, from 1
+-- input_dims     shapes of the inputs
+-- region_id      call of the compiled graph that made the item's kernel call
+--                (`compiled_calls.region_id`); null if there is none, or torch's compile log does
+--                not record it
+-- log_source_id  compile log that records the kernel call (`sources.source_id`)
+-- compile_id     compilation of the compiled graph (`compilations.compile_id`)
+-- graph_index    number of the graph in the compilation
+-- ordinal        number of the kernel call (`compiled_kernels.ordinal`)
 CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     activities AS MATERIALIZED (

@@ -1,22 +1,24 @@
 -- The median steps of two groups of runs side by side: `group_diff(bases, others, rank := NULL)`,
--- of two lists of run ids. Of each run the device with the longest wall time counts; with a rank,
--- that of the rank.
--- One row: a metric of `run_metrics`; of one run a side, those with `is_part` add up to metric
--- `wall`. No rows where all runs of a side are unknown.
+-- where `bases` and `others` are lists of run ids. It takes the device with the longest wall time
+-- of each run, or of `rank` if that is given.
+-- One row: a metric of `run_metrics`. If each group is one run, the rows with `is_part` add up to
+-- metric `wall`. There are no rows if all runs of a side are unknown.
 --
 -- metric        name of the metric, without its unit
 -- unit          ns, bytes or count
--- base          median of the first group; null where no run knows it. An overlap is negative,
---               which makes it a part
--- other         median of the second
--- change        second less first; a part that only one of them has is 0 in the other
--- percent       change, of the size of the first; null where that is 0
--- is_part       whether it is one of those that add up to the wall time
--- ordinal       order in which to show them: first the wall time, then its parts
--- base_values   of each run of the first group, in the order of their ids
--- other_values  of the second
--- base_spread   median distance of these from their median; null where both groups are one run
--- other_spread  of the second
+-- base          median of the first group; null if no run of it has the metric; an overlap is
+--               negative, so that the parts add up
+-- other         median of the second group; null if no run of it has the metric
+-- change        second less first; a part that only one group has counts as 0 in the other
+-- percent       change in percent of the absolute value of the first; null if that is 0
+-- is_part       whether the metric is one of the parts that add up to the wall time
+-- ordinal       display order of the metrics: the wall time, then its parts, then the others
+-- base_values   values of the runs of the first group, in the order of their ids
+-- other_values  values of the runs of the second group, in the order of their ids
+-- base_spread   median distance of the first group's values from their median; null if each group
+--               is one run
+-- other_spread  median distance of the second group's values from their median; null if each group
+--               is one run
 CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
     WITH
     sides AS (

@@ -1,17 +1,17 @@
--- Two runs kernel by kernel: `kernel_diff(base, other, rank := NULL, nth_step := NULL)`. Of each
--- run its median step counts, or the one that `nth_step` names; without steps the whole recording;
--- the rows add up to the work in both. Where the host is compared, its outermost operators take the
--- place of kernels.
+-- Two runs side by side, kernel by kernel: `kernel_diff(base, other, rank := NULL, nth_step :=
+-- NULL)`. It takes the median step of each run, or step number `nth_step`; for a run without steps,
+-- the whole recording. The rows add up to the work of each run. If the host is compared, its
+-- outermost operators replace the kernels.
 -- One row: a name of a kernel, copy or set.
 --
--- name         the name
+-- name         name of the kernel, copy or set, or of the operator on the host
 -- class        compute, communication or copy; null on the host
--- base_calls   activities of the name in the first run
--- other_calls  in the second
+-- base_calls   number of activities of the name in the first run
+-- other_calls  number of activities of the name in the second run
 -- base_ns      sum of their durations in the first run, ns
--- other_ns     in the second
--- change_ns    second less first
--- percent      change, of the first; null where that is 0
+-- other_ns     sum of their durations in the second run, ns
+-- change_ns    second less first, ns
+-- percent      change in percent of the first; null if that is 0
 CREATE MACRO kernel_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     work AS (

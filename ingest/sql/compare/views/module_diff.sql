@@ -1,22 +1,24 @@
--- Two runs by nn.Module: `module_diff(base, other, rank := NULL, nth_step := NULL)`. Of each run
--- its median step counts, or the one that `nth_step` names; without steps the whole recording. The
--- rows add up to the work in both; the `whole` columns hold that of the modules inside as well.
--- One row: a module, by the classes of the modules around it.
+-- Two runs side by side, by nn.Module: `module_diff(base, other, rank := NULL, nth_step := NULL)`.
+-- It takes the median step of each run, or step number `nth_step`; for a run without steps, the
+-- whole recording. The rows add up to the work of each run. The columns `whole_…` include the
+-- modules inside.
+-- One row: a module, identified by the classes of the modules around it.
 --
--- module             path of modules, outermost first, without their numbers; empty for what is in
---                    no module, or in several that have none in common
--- name               the last of them
--- parent             path of those around it; null for the outermost
--- base_calls         calls of operators in it, but in no module inside, in the first run
--- other_calls        in the second
--- base_ns            time of these in the first run, ns
--- other_ns           in the second
--- change_ns          second less first
--- percent            change, of the first; null where that is 0
--- whole_base_calls   calls of operators in it and the modules inside, in the first run
--- whole_other_calls  in the second
--- whole_base_ns      time of these in the first run, ns
--- whole_other_ns     in the second
+-- module             path of module classes, outermost first, without the modules' numbers; empty
+--                    for work in no module, or in several without a common one
+-- name               class of the module: the last element of the path
+-- parent             path of the module around it; null for an outermost module
+-- base_calls         calls of operators in the module, but in no module inside it, in the first run
+-- other_calls        calls of operators in the module, but in no module inside it, in the second
+--                    run
+-- base_ns            time of these calls in the first run, ns
+-- other_ns           time of these calls in the second run, ns
+-- change_ns          second less first, ns
+-- percent            change in percent of the first; null if that is 0
+-- whole_base_calls   calls of operators in the module and the modules inside it, in the first run
+-- whole_other_calls  calls of operators in the module and the modules inside it, in the second run
+-- whole_base_ns      time of these calls in the first run, ns
+-- whole_other_ns     time of these calls in the second run, ns
 CREATE MACRO module_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     own AS (

@@ -1,39 +1,40 @@
--- What the operators of two runs took, aligned by where they come from: `op_diff(base, other, rank
--- := NULL, nth_step := NULL)`. Of each run its median step counts, or the one that `nth_step`
--- names; without steps the whole recording. The rows add up to the work in both.
--- One row: operators or kernels of one run that stand against those of the other, or against
--- nothing.
+-- The operators of two runs side by side, aligned by their origin in the program: `op_diff(base,
+-- other, rank := NULL, nth_step := NULL)`. It takes the median step of each run, or step number
+-- `nth_step`; for a run without steps, the whole recording. The rows add up to the work of each
+-- run.
+-- One row: operators or kernels of one run with their counterparts in the other run, if there are
+-- any.
 -- Start here: Which operators and kernels became faster or slower?
 --
--- status          fused: a compiled kernel stands against several operators; only_base, only_other:
---                 nothing on the other side; more_calls, fewer_calls: it was called more or less
---                 often (by over 5 %); else same (within 5 %), faster or slower
--- name            what it is: the fused kernel, else the operator
--- module          nn.Modules around it, outermost first, without their numbers; what they have in
---                 common where there are several
--- host_frame      function of the user's program; null where it is unknown, or there are several
--- evidence        what the alignment rests on, as in `alignment`
+-- status          fused: a compiled kernel replaces several operators. only_base, only_other: there
+--                 is no counterpart in the other run. more_calls, fewer_calls: the number of calls
+--                 changed by over 5 %. Otherwise same (within 5 %), faster or slower
+-- name            name of the fused kernel, or else of the operator
+-- module          classes of the nn.Modules around it, outermost first, without numbers; if there
+--                 are several paths, their common beginning
+-- host_frame      function of the user's program; null if it is unknown, or if there are several
+-- evidence        evidence for the alignment, as in `alignment`
 -- class           compute, communication or copy; null on the host
--- base_ops        operators of the first run: name, source, shapes, calls, ns and evidence of each;
---                 beside some with provenance others may stand by their order alone
--- other_ops       of the second
+-- base_ops        operators of the first run, with name, host_frame, shapes, calls, ns and evidence
+--                 of each; next to operators with provenance, some may be aligned by order alone
+-- other_ops       operators of the second run, in the same form
 -- base_calls      calls of operators in the first run
--- other_calls     in the second
+-- other_calls     calls of operators in the second run
 -- base_kernels    kernels in the first run; null on the host
--- other_kernels   in the second
--- kernels_saved   first less second; null on the host
--- base_launches   calls that launched them
--- other_launches  in the second
--- launches_saved  first less second
--- base_ns         device time, on the host the time of the operators, in the first run, ns
--- other_ns        in the second
--- change_ns       second less first
--- of_calls_ns     of that, what more or fewer calls cause, at the first run's time per call; null
---                 where a side has no calls, or the row is fused
--- of_time_ns      of that, what the time per call causes; null as of_calls_ns
--- percent         change, of the first; null where that is 0
--- row_id          names the row among those of these two runs
--- group_ids       groups of `alignment` whose work items are in it
+-- other_kernels   kernels in the second run; null on the host
+-- kernels_saved   kernels in the first run less kernels in the second; null on the host
+-- base_launches   calls that launched the kernels in the first run; null on the host
+-- other_launches  calls that launched the kernels in the second run; null on the host
+-- launches_saved  launches in the first run less launches in the second; null on the host
+-- base_ns         device time, or on the host time of the operators, in the first run, ns
+-- other_ns        device time, or on the host time of the operators, in the second run, ns
+-- change_ns       second less first, ns
+-- of_calls_ns     part of the change that is due to more or fewer calls, at the first run's time
+--                 per call, ns; null if a side has no calls, or the row is fused
+-- of_time_ns      part of the change that is due to the time per call, ns; null if `of_calls_ns` is
+-- percent         change in percent of the first; null if that is 0
+-- row_id          identifies the row in this comparison
+-- group_ids       groups of `alignment` whose work items are in the row
 CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     kinds AS MATERIALIZED (
@@ -44,7 +45,7 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             work_items.host_frame,
             work_items.input_dims,
             work_items.module,
-            -- Of a group that provenance holds together, some may have joined it by their order.
+            -- Within a group with provenance, some work items may be aligned by order.
             aligned.evidence,
             bool_or(aligned.evidence = 'provenance') AS has_provenance,
             arg_max(work_items.class, (work_items.ns, work_items.class)) AS class,
@@ -66,8 +67,9 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             aligned.evidence
     ),
 
-    -- Groups of the same kernels and operators, such as those of each block of a model, are one.
-    alike AS MATERIALIZED (
+    -- Groups of the same kernels and operators become one row, for example those of all blocks of
+    -- a model.
+    rows_of_groups AS MATERIALIZED (
         SELECT
             group_id,
             CASE
@@ -81,15 +83,15 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
         GROUP BY group_id
     ),
 
-    row_groups AS (
+    groups_of_rows AS (
         SELECT row_id, list(group_id ORDER BY group_id) AS group_ids
-        FROM alike
+        FROM rows_of_groups
         GROUP BY row_id
     ),
 
     summed AS (
         SELECT
-            alike.row_id,
+            rows_of_groups.row_id,
             kinds.side,
             kinds.name,
             kinds.host_frame,
@@ -104,9 +106,9 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             sum(kinds.kernels)::BIGINT AS kernels,
             sum(kinds.launches)::BIGINT AS launches
         FROM kinds
-        INNER JOIN alike ON kinds.group_id = alike.group_id
+        INNER JOIN rows_of_groups ON kinds.group_id = rows_of_groups.group_id
         GROUP BY
-            alike.row_id,
+            rows_of_groups.row_id,
             kinds.side,
             kinds.name,
             kinds.host_frame,
@@ -115,8 +117,9 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             kinds.evidence
     ),
 
-    -- Where a row stands in the program is told by the side that called more, or deeper inside.
-    placed AS (
+    -- The position of a row in the program is that of the side with more calls, or with deeper
+    -- modules.
+    with_finer_side AS (
         SELECT
             *,
             side = arg_max(side, (side_calls, depth, side)) OVER (PARTITION BY row_id) AS is_finer
@@ -160,9 +163,9 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
                 ORDER BY start_ns, name, input_dims, host_frame, evidence
             ) FILTER (WHERE side = 'other') AS other_ops,
             (sum(calls) FILTER (WHERE side = 'base' AND evidence <> 'order'))::BIGINT
-                AS base_sure_calls,
+                AS base_calls_not_by_order,
             (sum(calls) FILTER (WHERE side = 'other' AND evidence <> 'order'))::BIGINT
-                AS other_sure_calls,
+                AS other_calls_not_by_order,
             (sum(calls) FILTER (WHERE side = 'base'))::BIGINT AS base_calls,
             (sum(calls) FILTER (WHERE side = 'other'))::BIGINT AS other_calls,
             (sum(kernels) FILTER (WHERE side = 'base'))::BIGINT AS base_kernels,
@@ -171,7 +174,7 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             (sum(launches) FILTER (WHERE side = 'other'))::BIGINT AS other_launches,
             (sum(ns) FILTER (WHERE side = 'base'))::BIGINT AS base_ns,
             (sum(ns) FILTER (WHERE side = 'other'))::BIGINT AS other_ns
-        FROM placed
+        FROM with_finer_side
         GROUP BY row_id
     )
 
@@ -180,7 +183,8 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             WHEN other_name IS NULL THEN 'only_base'
             WHEN base_name IS NULL THEN 'only_other'
             WHEN
-                evidence IN ('provenance', 'fusion') AND base_sure_calls <> other_sure_calls
+                evidence IN ('provenance', 'fusion')
+                AND base_calls_not_by_order <> other_calls_not_by_order
                 THEN 'fused'
             WHEN other_calls > 1.05 * base_calls THEN 'more_calls'
             WHEN other_calls < 0.95 * base_calls THEN 'fewer_calls'
@@ -191,7 +195,8 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
         CASE
             WHEN base_calls < other_calls THEN base_name ELSE coalesce(other_name, base_name)
         END AS name,
-        -- The classes that all have in common are those of the first and the last in the alphabet.
+        -- The first and the last path in alphabetical order have the classes in common that all
+        -- paths have.
         array_to_string([
             first_modules[depth] FOR depth IN range(1, len(first_modules) + 1)
             IF first_modules[:depth] = last_modules[:depth]
@@ -219,6 +224,6 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
         change_ns - of_calls_ns AS of_time_ns,
         percent_change(coalesce(other_ns, 0) - base_ns, base_ns) AS percent,
         format('{:x}', sides.row_id) AS row_id,
-        row_groups.group_ids
+        groups_of_rows.group_ids
     FROM sides
-    INNER JOIN row_groups ON sides.row_id = row_groups.row_id;
+    INNER JOIN groups_of_rows ON sides.row_id = groups_of_rows.row_id;

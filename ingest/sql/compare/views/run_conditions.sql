@@ -1,22 +1,23 @@
--- Part of `comparability`: the conditions under which a run was profiled, where they are known, and
--- its faults: what makes its metrics doubtful. Whether a model was compiled, and how, is no
--- condition: that is what people test.
--- One row: a condition of a run, by who knows it; or a fault.
+-- Part of `comparability`: the known conditions under which a run was profiled, and its faults,
+-- which make its metrics doubtful. Whether and how a model was compiled is not a condition, because
+-- that is often the thing under test.
+-- One row: a condition of a run from one source of evidence, or a fault.
 --
 -- run_id    the run
 -- subject   code of the condition: model, batch, device, profiler: with_stack, …; or of the fault:
---           damaged files, compiled while measured, waited for compilation or unsteady steps, as
---           `is_steady` of `run_metrics` says
--- evidence  who knows it: run (`run.json` and the table `runs`) or trace
+--           damaged files, compiled while measured, waited for compilation, or unsteady steps
+--           (`is_steady` in `run_metrics` is false)
+-- evidence  where the condition is recorded: run (`run.json` and table `runs`) or trace
 -- is_fault  whether it is a fault
--- value     the condition; of a fault the files, the extent of the compilation, or the steps
+-- value     value of the condition; for a fault, the files, the extent of the compilation, or the
+--           steps
 WITH
 of_runs AS (
     SELECT
         run_id,
         model,
         json_extract_string(run_json, '$.batch') AS batch,
-        -- Of old runs, `run.json` says true for model.
+        -- Older runs have `true` instead of `model` in `run.json`.
         nullif(replace(json_extract_string(run_json, '$.offload'), 'true', 'model'), 'false')
             AS offload,
         json_extract_string(run_json, '$.dtype') AS dtype,
@@ -54,18 +55,26 @@ of_traces AS (
     GROUP BY run_id
 ),
 
--- The steps of the lowest rank: those of all ranks are alike.
+-- Steps of the lowest rank. The other ranks have the same kind of steps.
 of_steps AS (
     SELECT
         run_id,
         any_value(measure ORDER BY metrics.rank) AS measure,
         any_value(
-            CASE steps_from
-                WHEN 'run' THEN 'the whole recording'
-                WHEN 'annotation' THEN concat(steps, ' of annotation ', step_name)
-                WHEN 'module' THEN concat(steps, ' of an nn.Module')
-                ELSE concat(steps, ' of ', steps_from)
-            END
+            if(
+                steps_from = 'run',
+                'the whole recording',
+                format(
+                    '{:,} step{} ({})',
+                    steps,
+                    if(steps = 1, '', 's'),
+                    CASE steps_from
+                        WHEN 'annotation' THEN 'annotation ' || step_name
+                        WHEN 'module' THEN 'nn.Module'
+                        ELSE steps_from
+                    END
+                )
+            )
             ORDER BY metrics.rank
         ) AS steps,
         any_value(
@@ -84,7 +93,8 @@ of_steps AS (
     GROUP BY run_id
 ),
 
--- Stacked, not joined: for a join, DuckDB would read the files of all runs to answer for one.
+-- A union instead of a join: with a join, DuckDB would read the files of all runs to answer a query
+-- on one run.
 stacked AS (
     SELECT run_id, compilations, recompiles, NULL AS wait_ns
     FROM run_overview
@@ -124,7 +134,7 @@ float_inputs AS (
     GROUP BY run_id, type
 ),
 
--- The floating-point type that most inputs have.
+-- The most frequent floating-point type of the inputs.
 of_inputs AS (
     SELECT
         run_id,
@@ -172,7 +182,7 @@ SELECT
     TRUE AS is_fault,
     if(
         compilations > 0,
-        concat(compilations, ', ', recompiles, ' of them recompilations'),
+        concat(compilations, ' (', recompiles, ' of them recompilations)'),
         concat(round(wait_ns / 1e6, 1), ' ms')
     ) AS value
 FROM of_compilation

@@ -1,22 +1,23 @@
--- The median steps of two runs side by side: `run_diff(base, other, rank := NULL)`. Of each run the
--- device with the longest wall time counts; with a rank, that of the rank.
--- One row: a metric of `run_metrics`; those with `is_part` add up to metric `wall`. No rows where a
--- run is unknown.
+-- The median steps of two runs side by side: `run_diff(base, other, rank := NULL)`. It takes the
+-- device with the longest wall time of each run, or of `rank` if that is given.
+-- One row: a metric of `run_metrics`. Those with `is_part` add up to metric `wall`. There are no
+-- rows if a run is unknown.
 -- Start here: What changed from one run to another?
 --
 -- metric        name of the metric, without its unit
 -- unit          ns, bytes or count
--- base          in the first run; an overlap is negative, which makes it a part; null where not
---               known
--- other         in the second
--- change        second less first; what only one of them has is 0 in the other, if it is a part
--- percent       change, of the size of the first; null where that is 0
--- is_part       whether it is one of those that add up to the wall time, in both and in the change
--- ordinal       order in which to show them: first the wall time, then its parts
--- base_rank     rank that was taken of the first run
--- other_rank    rank that was taken of the second
--- base_device   its device in the first; null where the host is measured
--- other_device  its device in the second
+-- base          value in the first run; null if unknown; an overlap is negative, so that the parts
+--               add up
+-- other         value in the second run; null if unknown
+-- change        second less first; a part that only one run has counts as 0 in the other
+-- percent       change in percent of the absolute value of the first; null if that is 0
+-- is_part       whether the metric is one of the parts that add up to the wall time, in both runs
+--               and in the change
+-- ordinal       display order of the metrics: the wall time, then its parts, then the others
+-- base_rank     rank that was compared in the first run
+-- other_rank    rank that was compared in the second run
+-- base_device   device that was compared in the first run; null if the host is measured
+-- other_device  device that was compared in the second run; null if the host is measured
 CREATE MACRO run_diff(base, other, rank := NULL) AS TABLE
     WITH
     sides AS (
@@ -28,7 +29,7 @@ CREATE MACRO run_diff(base, other, rank := NULL) AS TABLE
         FROM compared_runs(base, other, rank := rank) AS compared
     )
 
-    -- Qualified: a bare `base` is the parameter.
+    -- Columns are qualified, because an unqualified `base` is the parameter.
     SELECT
         diff.metric,
         diff.unit,

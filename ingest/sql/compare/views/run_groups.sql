@@ -1,9 +1,9 @@
--- The selectors by which `ingest diff` and page Compare name several runs at once.
--- One row: a run, and a selector that stands for it.
+-- Selectors that name several runs at once in `ingest diff` and on page Compare.
+-- One row: a run, and a selector that matches it.
 --
 -- run_id    the run
--- kind      what it selects by: model, name, tag (its key and value) or tag word (one of them)
--- selector  `model:flux`, `name:nightly`, `tag:branch=main`, `tag:main`
+-- kind      kind of selector: model, name, tag (key and value) or tag word (key or value)
+-- selector  the selector: `model:flux`, `name:nightly`, `tag:branch=main`, `tag:main`
 WITH tagged AS (
     SELECT run_id, unnest(map_entries(tags)) AS tag FROM runs
 )

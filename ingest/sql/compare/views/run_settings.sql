@@ -1,15 +1,15 @@
--- Part of `setting_diff`: how a run was set up, as far as it is known: what `run_conditions` says,
--- the rest of `run.json`, and the tags. What was measured is no setting.
+-- Part of `setting_diff`: the known settings of a run: its conditions (`run_conditions`), the rest
+-- of `run.json`, and its tags. Measured values are not settings.
 -- One row: a setting of a run from one source of evidence.
 --
 -- run_id    the run
--- topic     configuration, version, environment, recording or tag
--- setting   its name: a subject of `run_conditions`, a key of `run.json` (`compile.mode` for a key
---           in an object), or the key of a tag
--- evidence  who knows it: run (`run.json` and the table `runs`) or trace
+-- topic     topic of the setting: configuration, version, environment, recording or tag
+-- setting   name of the setting: a subject of `run_conditions`, a key of `run.json` (`compile.mode`
+--           for a key in an object), or the key of a tag
+-- evidence  where the setting is recorded: run (`run.json` and table `runs`) or trace
 -- value     the setting as text
 WITH
-said AS (
+run_json_values AS (
     SELECT
         runs.run_id,
         replace(replace(ltrim(leaf.fullkey, '$.'), '"', ''), 'profiler.', 'profiler: ') AS setting,
@@ -17,20 +17,20 @@ said AS (
         json_extract_string(leaf.value, '$') AS value
     FROM runs
     CROSS JOIN json_tree(runs.run_json) AS leaf
-    -- A list is one value: what is in it is left out.
+    -- A list counts as one value, so omit its elements.
     WHERE
         leaf.type NOT IN ('OBJECT', 'NULL')
         AND NOT ends_with(leaf.fullkey, ']')
         AND NOT contains(leaf.path, '[')
 ),
 
--- Columns of `runs`, conditions of another name, and what was measured.
+-- Omit columns of `runs`, conditions with another name, and measured values.
 other_keys AS (
     SELECT
         run_id,
         setting,
         value
-    FROM said
+    FROM run_json_values
     WHERE
         top_key NOT IN (
             'name', 'model', 'mode', 'framework', 'framework_version', 'device', 'device_name',

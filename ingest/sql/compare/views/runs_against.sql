@@ -1,42 +1,43 @@
--- The median steps of several runs against that of one: `runs_against(base, others, rank := NULL)`,
--- where `others` is a list of run ids. Of each run the device with the longest wall time counts;
--- with a rank, that of the rank.
--- One row: a run, the base among them. No rows where the base is unknown or has no metrics.
+-- The median steps of several runs compared with one base run: `runs_against(base, others, rank :=
+-- NULL)`, where `others` is a list of run ids. It takes the device with the longest wall time of
+-- each run, or of `rank` if that is given.
+-- One row: a run, including the base. There are no rows if the base is unknown or has no metrics.
 --
 -- run_id            the run
--- is_base           whether it is the base
--- rank              rank that was taken
--- device            its device; null where the host is measured
+-- is_base           whether this run is the base
+-- rank              rank that was compared
+-- device            device that was compared; null if the host is measured
 -- measure           device, or host in a run without device activities
 -- wall_ns           wall time of the median step, ns
--- change_ns         that less the base's, ns; null where a device stands against a host, or a
---                   step against a whole recording
--- change_percent    the same, in percent of the base's wall time
--- busy_ns           time that the device or the host is busy in the step, ns
--- busy_change_ns    that less the base's, ns; null as change_ns is
+-- change_ns         wall time less the base's wall time, ns; null if a device would be compared
+--                   with a host, or a step with a whole recording
+-- change_percent    change of the wall time in percent of the base's wall time; null if `change_ns`
+--                   is
+-- busy_ns           time in which the device or host is busy in the step, ns
+-- busy_change_ns    busy time less the base's busy time, ns; null if `change_ns` is
 -- bubble_ns         idle time between the step's activities, ns
--- bubble_change_ns  that less the base's, ns; null as change_ns is
--- peak_bytes        the most memory in use in the whole recording, bytes; null where not recorded
--- peak_change       that less the base's, bytes; null where a device stands against a host, or
---                   where one was not recorded
+-- bubble_change_ns  idle time less the base's idle time, ns; null if `change_ns` is
+-- peak_bytes        peak of memory in use during the whole recording, bytes; null if not recorded
+-- peak_change       peak less the base's peak, bytes; null if a device would be compared with a
+--                   host, or if a peak was not recorded
 CREATE MACRO runs_against(base, others, rank := NULL) AS TABLE
     WITH
     steps AS (
         SELECT
             *,
             run_id = base AS is_base,
-            steps_from = 'run' AS is_whole
+            steps_from = 'run' AS is_recording
         FROM run_metrics AS metrics
         WHERE
             run_id IN list_concat([base], others)
             AND is_compared(rank, metrics.rank, is_slowest, is_slowest_of_rank)
     ),
 
-    against AS (
+    paired AS (
         SELECT
             steps.*,
             steps.measure = base_step.measure AS is_same_measure,
-            is_same_measure AND steps.is_whole = base_step.is_whole AS is_alike,
+            is_same_measure AND steps.is_recording = base_step.is_recording AS is_comparable,
             base_step.wall_ns AS base_wall_ns,
             base_step.busy_ns AS base_busy_ns,
             base_step.bubble_ns AS base_bubble_ns,
@@ -48,17 +49,18 @@ CREATE MACRO runs_against(base, others, rank := NULL) AS TABLE
     SELECT
         run_id,
         is_base,
-        against.rank,
+        paired.rank,
         device,
         measure,
         wall_ns,
-        if(is_alike, wall_ns - base_wall_ns, NULL) AS change_ns,
-        percent_change(if(is_alike, wall_ns - base_wall_ns, NULL), base_wall_ns) AS change_percent,
+        if(is_comparable, wall_ns - base_wall_ns, NULL) AS change_ns,
+        percent_change(if(is_comparable, wall_ns - base_wall_ns, NULL), base_wall_ns)
+            AS change_percent,
         busy_ns,
-        if(is_alike, busy_ns - base_busy_ns, NULL) AS busy_change_ns,
+        if(is_comparable, busy_ns - base_busy_ns, NULL) AS busy_change_ns,
         bubble_ns,
-        if(is_alike, bubble_ns - base_bubble_ns, NULL) AS bubble_change_ns,
+        if(is_comparable, bubble_ns - base_bubble_ns, NULL) AS bubble_change_ns,
         peak_bytes,
         if(is_same_measure, peak_bytes - base_peak_bytes, NULL) AS peak_change
-    FROM against
+    FROM paired
     ORDER BY wall_ns, run_id;

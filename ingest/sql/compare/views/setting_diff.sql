@@ -1,13 +1,14 @@
 -- The settings of two runs side by side: configuration, versions, environment, recording and tags:
 -- `setting_diff(base, other)`.
--- One row: a setting that is known of one of the runs.
+-- One row: a setting that is known for at least one of the runs.
 --
--- topic    configuration, version, environment, recording or tag
--- setting  its name: a subject of `run_conditions`, a key of `run.json`, or the key of a tag
--- status   same, different, or unknown: only one of the runs tells, and the other has nothing that
---          would, such as a `run.json`
--- base     the setting of the first run; null where it has none
--- other    that of the second
+-- topic    topic of the setting: configuration, version, environment, recording or tag
+-- setting  name of the setting: a subject of `run_conditions`, a key of `run.json`, or the key of a
+--          tag
+-- status   same, different or unknown. It is unknown if only one run records the setting, and the
+--          other lacks the evidence that would, such as a `run.json`
+-- base     value in the first run; null if there is none
+-- other    value in the second run; null if there is none
 CREATE MACRO setting_diff(base, other) AS TABLE
     WITH
     sides AS (
@@ -22,8 +23,8 @@ CREATE MACRO setting_diff(base, other) AS TABLE
         GROUP BY topic, setting, evidence
     ),
 
-    -- What the same evidence says of both runs comes first, and `run.json` before the trace.
-    told AS (
+    -- Prefer evidence that exists for both runs, then `run.json` over the trace.
+    chosen AS (
         SELECT *
         FROM sides
         QUALIFY row_number() OVER (
@@ -33,22 +34,22 @@ CREATE MACRO setting_diff(base, other) AS TABLE
     ),
 
     described AS (
-        SELECT count(*) FILTER (WHERE run_json::VARCHAR <> '{}') = 2 AS are_both
+        SELECT count(*) FILTER (WHERE run_json::VARCHAR <> '{}') = 2 AS are_both_described
         FROM runs
         WHERE run_id IN (base, other)
     )
 
     SELECT
-        told.topic,
-        told.setting,
+        chosen.topic,
+        chosen.setting,
         CASE
-            WHEN told.base_value = told.other_value THEN 'same'
-            WHEN told.base_value <> told.other_value OR told.topic = 'tag' THEN 'different'
-            WHEN told.evidence = 'run' AND described.are_both THEN 'different'
+            WHEN chosen.base_value = chosen.other_value THEN 'same'
+            WHEN chosen.base_value <> chosen.other_value OR chosen.topic = 'tag' THEN 'different'
+            WHEN chosen.evidence = 'run' AND described.are_both_described THEN 'different'
             ELSE 'unknown'
         END AS status,
-        told.base_value AS base,
-        told.other_value AS other
-    FROM told
+        chosen.base_value AS base,
+        chosen.other_value AS other
+    FROM chosen
     CROSS JOIN described
-    ORDER BY told.topic, told.setting;
+    ORDER BY chosen.topic, chosen.setting;

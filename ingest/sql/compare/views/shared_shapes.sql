@@ -1,9 +1,10 @@
--- Part of `comparability`: how many calls of two runs have inputs of the same shapes, of the
--- operators that both runs recorded with shapes: `shared_shapes(base, other)`.
--- One row: one of the two runs; none where they share no such operator.
+-- Part of `comparability`: the share of calls of two runs that have inputs of the same shapes,
+-- among the operators that both runs recorded with shapes: `shared_shapes(base, other)`.
+-- One row: one of the two runs. There are no rows if the runs share no such operator.
 --
 -- run_id   the run
--- percent  calls whose shapes the other run has too, of all calls of these operators, 0 to 100
+-- percent  calls whose shapes also occur in the other run, in percent of all calls of these
+--          operators, 0 to 100
 CREATE MACRO shared_shapes(base, other) AS TABLE
     WITH
     shapes AS (

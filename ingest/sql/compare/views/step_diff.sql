@@ -1,17 +1,19 @@
--- One step of each of two runs side by side: `step_diff(base, other, nth_step, rank := NULL)`, the
--- first, second, … measured step of each. Of each run the device with the longest wall time counts;
--- with a rank, that of the rank.
--- One row: a metric of `step_metrics` or a part of `step_parts`; those with `is_part` add up to
--- metric `wall`. No rows where a run is unknown or lacks the step.
+-- One step of each of two runs side by side: `step_diff(base, other, nth_step, rank := NULL)`,
+-- where `nth_step` is the number of the measured step in each run, from 1. It takes the device with
+-- the longest wall time of each run, or of `rank` if that is given.
+-- One row: a metric of `step_metrics` or a part of `step_parts`. Those with `is_part` add up to
+-- metric `wall`. There are no rows if a run is unknown or lacks the step.
 --
 -- metric   name of the metric, without its unit, as in `run_diff`
 -- unit     ns, bytes or count
--- base     in the first run; an overlap is negative, which makes it a part; null where not known
--- other    in the second
--- change   second less first; what only one of them has is 0 in the other, if it is a part
--- percent  change, of the size of the first; null where that is 0
--- is_part  whether it is one of those that add up to the wall time, in both and in the change
--- ordinal  order in which to show them: first the wall time, then its parts
+-- base     value in the first run; null if unknown; an overlap is negative, so that the parts add
+--          up
+-- other    value in the second run; null if unknown
+-- change   second less first; a part that only one run has counts as 0 in the other
+-- percent  change in percent of the absolute value of the first; null if that is 0
+-- is_part  whether the metric is one of the parts that add up to the wall time, in both runs and in
+--          the change
+-- ordinal  display order of the metrics: the wall time, then its parts, then the others
 CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
     WITH
     sides AS (
@@ -54,7 +56,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
         SELECT
             steps.side,
             unnest(steps.metrics) AS row,
-            generate_subscripts(steps.metrics, 1) AS place
+            generate_subscripts(steps.metrics, 1) AS metric_ordinal
         FROM steps
     ),
 
@@ -64,8 +66,8 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
             unnested.row.metric,
             unnested.row.unit,
             unnested.row.value,
-            -- The parts stand between the wall time and the others.
-            if(unnested.place = 1, 0, 100 + unnested.place) AS ordinal,
+            -- The parts come between the wall time and the other metrics.
+            if(unnested.metric_ordinal = 1, 0, 100 + unnested.metric_ordinal) AS ordinal,
             FALSE AS is_part
         FROM unnested
         UNION ALL

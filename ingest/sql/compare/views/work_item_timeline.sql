@@ -1,21 +1,23 @@
--- The work of a run in time, on the device and on the host: what timelines of two runs draw.
+-- The work of a run over time, on the device and on the host, for timelines that compare two runs.
 -- One row: a device activity, or an outermost operator on the host.
 --
 -- run_id        the run
 -- rank          rank of the process
 -- device        number of the device; null on the host
 -- measure       device or host
--- step          step that launched it, or around it on the host (`steps.step`)
--- lane          `stream N`, on the host `thread N`
--- class         compute, communication or copy; on the host compute for an operator, else
---               dataloader or compile, as causes of `bubbles`
--- start_ns      Unix time, ns
--- end_ns        Unix time of its end, ns
--- dur_ns        its length, ns
--- name          kernel, copy or set; on the host the operator
+-- step          step that launched the activity, or on the host the step around the operator
+--               (`steps.step`)
+-- lane          `stream N`, or on the host `thread N`; `no stream` for an activity without one
+-- class         compute, communication or copy; on the host compute, `dataloader` or `compile` (the
+--               causes of `bubbles`)
+-- start_ns      Unix time at which the work began, ns
+-- end_ns        Unix time at which the work ended, ns
+-- dur_ns        length of the work, ns
+-- name          name of the kernel, copy or set; on the host, of the operator
 -- op            outermost operator around the launch; on the host, the same as `name`
--- module        path of nn.Modules around an operator on the host, where known
--- work_item_id  the work item it is part of (`compared_work_items.work_item_id`)
+-- module        path of nn.Modules around an operator on the host; null if unknown, and on the
+--               device
+-- work_item_id  the work item that it is part of (`compared_work_items.work_item_id`)
 SELECT
     run_id,
     rank,

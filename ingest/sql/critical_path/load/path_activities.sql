@@ -1,13 +1,12 @@
--- What devices did in the steps' time.
+-- Device activities during the steps.
 -- One row: a kernel, copy or set, cut at the ends of the step's time.
 -- Materialised: a step in Python reads it.
 --
--- `launch_id` is the call that launched it; where that is unknown, the operator that did.
--- `launch_ns` is -1 where neither is known, `device` where it is not. `class` is 0 for
--- communication, 1 for compute, 2 for copies.
--- `is_own` is 1 for what the step launched.
--- `kernel_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0
--- for none.
+-- `launch_id` is the call that launched the activity, or if that is unknown, the operator that did.
+-- `launch_ns` is -1 if neither is known. `device` is -1 if it is unknown. `class` is 0 for
+-- communication, 1 for compute and 2 for copies. `is_own` is 1 if the step launched the activity.
+-- `kernel_label`, `op_label` and `module_label` represent the names by which the summary groups; 0
+-- means that there is no name.
 SELECT
     path_steps.path,
     hash(kernels.device, kernels.stream) AS lane,
@@ -26,7 +25,7 @@ FROM kernels
 INNER JOIN path_steps
     ON
         kernels.source_id = path_steps.source_id
-        -- the last that a step launched may have no length, and end with the step
+        -- The last activity that a step launched may have length 0 and end with the step.
         AND (
             kernels.start_ns < path_steps.end_ns
             OR kernels.start_ns = path_steps.end_ns

@@ -1,5 +1,5 @@
--- The names on the critical paths, for those that `path_gains` has as numbers.
--- One row: a name of a span, an operator, a kernel or a module on a path.
+-- The names on the critical paths, to look up the labels of `path_gains`.
+-- One row: the name of a span, an operator, a kernel or a module on a path.
 SELECT name FROM critical_paths WHERE name IS NOT NULL
 UNION
 SELECT op AS name FROM critical_paths WHERE op IS NOT NULL

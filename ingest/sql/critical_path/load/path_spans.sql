@@ -1,11 +1,11 @@
--- What the host did in the steps: operators, annotations and calls of the runtime. Python frames
--- are no part of a path: their own time counts as the host's.
+-- Spans of the host during the steps: operators, annotations and calls of the runtime. Python
+-- frames are not part of a path: their self time counts as the host's time.
 -- One row: a span of a step, cut at the step's ends.
 -- Materialised: a step in Python reads it.
 --
--- `call_label`, `op_label` and `module_label` stand for the names that the summary groups by, 0 for
--- none. `wait` is 1 for a call that waits for the device, and 2 for a wait for the workers of a
--- data loader, whose end is not recorded.
+-- `call_label`, `op_label` and `module_label` represent the names by which the summary groups; 0
+-- means that there is no name. `wait` is 1 for a call that waits for the device, and 2 for a wait
+-- for the workers of a data loader, whose end is not recorded.
 SELECT
     path_steps.path,
     span.lane,

@@ -1,10 +1,11 @@
--- The stretches of time that a critical path is found for: the steps of each rank, each from the
--- host's start of the step to the end of all that it launched. Without steps, the recording.
+-- The time ranges for which critical paths are found: the steps of each rank, each from the host's
+-- start of the step to the end of everything that it launched. In a run without steps, it is the
+-- recording.
 -- One row: a step of an input file.
 -- Materialised: several relations read it.
 --
--- `path` numbers the rows. `main_lane` is the thread that began the step: that of an annotation
--- with the step's times; null where there is none.
+-- `path` is the number of the row. `main_lane` is the thread that began the step: the thread of an
+-- annotation with the step's start and length; null if there is none.
 WITH spans AS (
     SELECT
         source_id,

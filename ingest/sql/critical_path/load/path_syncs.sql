@@ -1,10 +1,10 @@
--- What CUDA recorded of synchronisation: for which stream the host or another stream waited.
--- One row: a call of the host that waits (`waits_on_host`), or after which a stream does.
+-- The synchronisations that CUDA recorded: which stream the host or another stream waited for.
+-- One row: a call in which the host waits (`waits_on_host`), or after which a stream waits.
 -- Materialised: a step in Python reads it.
 --
--- `call_id` is the call. `lane` is the stream that waits, `awaited_lane` the stream waited for, 0
--- for all of the `device`, or where it is unknown. Of the latter's activities, those launched
--- before `before_ns` count.
+-- `call_id` is the call. `lane` is the waiting stream. `awaited_lane` is the stream that it waits
+-- for; it is 0 for all streams of the `device`, or if the stream is unknown. Only activities
+-- launched before `before_ns` are waited for.
 WITH records AS (
     SELECT source_id, correlation, min(start_ns) AS start_ns
     FROM complete

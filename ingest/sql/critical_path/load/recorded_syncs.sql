@@ -1,6 +1,6 @@
 -- The synchronisations that CUDA recorded.
 -- One row: an event of category `cuda_sync`.
--- Materialised: most traces hold none, and what reads it is then empty without a look.
+-- Materialised: most traces have none, and relations that read it are then known to be empty.
 SELECT
     source_id,
     correlation,

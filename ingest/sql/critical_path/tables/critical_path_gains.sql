@@ -1,14 +1,15 @@
--- What a median step would gain if something on its critical path took no time: the path is found
--- again without it, and can then lead elsewhere. Names with little time on the path are left out.
--- One row: a kind, or a name, on the critical path of a step.
+-- How much earlier a median step would end if something on its critical path took no time. The path
+-- is found again without it, so it can take another way. Names with little time on the path are
+-- omitted.
+-- One row: a kind of interval, or a name, on the critical path of a step.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- step       number of the step (`steps.step`); null where no steps were found
--- level      kind, call, op, kernel or module, as in `critical_path_summary`
--- name       the kind, or the name
--- gain_ns    by how much earlier the step's work would end, ns
+-- step       number of the step (`steps.step`); null if no steps were found
+-- level      level of the name: kind, call, op, kernel or module, as in `critical_path_summary`
+-- name       the kind, or the name of the call, operator, kernel or module
+-- gain_ns    how much earlier the step's work would end, ns
 WITH labels AS (
     SELECT DISTINCT hash(name) AS label, name FROM path_labels
 )

@@ -1,28 +1,30 @@
--- The critical path of each step: what it waited for, from its start to its end. The rows follow
--- each other without a gap and add up to the time from the host's start of the step to the end of
--- all that it launched. Where the device lags behind, that is longer than the step's wall time
--- (`step_metrics.wall_ns`): it begins while the device still works for the step before.
--- One row: a stretch of the path of a step.
+-- The critical path of each step: what the step waited for, from its start to its end. The rows
+-- follow each other without a gap. They add up to the time from the host's start of the step to the
+-- end of everything that it launched. If the device lags behind, that is longer than the step's
+-- wall time (`step_metrics.wall_ns`), because the path begins while the device still works for the
+-- previous step.
+-- One row: an interval of the path of a step.
 -- Materialised: a relation reads it, and its file is written from it.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- step       number of the step (`steps.step`); null where no steps were found
--- is_median  whether it is the median step of one of the rank's devices; always true without steps
--- ordinal    place in the path, from 0
--- kind       what took the time, as `critical_path_kinds` explains
--- event_id   the span or the device activity (`events.event_id`); null for the host's time between
+-- step       number of the step (`steps.step`); null if no steps were found
+-- is_median  whether the step is the median step of one of the rank's devices; always true if no
+--            steps were found
+-- ordinal    position of the interval in the path, from 0
+-- kind       what took the time, as in `critical_path_kinds`
+-- event_id   the span or device activity (`events.event_id`); null for the host's time between
 --            operators
--- name       its name
--- op_id      the innermost cpu_op around it, or around its launch (`ops.event_id`)
--- op         its name
--- module     innermost nn.Module around that
+-- name       name of the span or activity
+-- op_id      innermost cpu_op around the span, or around the activity's launch (`ops.event_id`)
+-- op         name of that operator
+-- module     innermost nn.Module around that operator
 -- side       host or device
 -- device     number of the device; null on the host
 -- lane       `thread N`, `stream N` or `no stream`; null between operators
--- start_ns   Unix time, ns
--- dur_ns     its length, ns
+-- start_ns   Unix time at which the interval begins, ns
+-- dur_ns     length of the interval, ns
 SELECT
     path_steps.source_id,
     sources.rank,

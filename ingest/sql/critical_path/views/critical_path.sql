@@ -1,23 +1,23 @@
--- The critical path of a step: `critical_path(run, of_rank, of_step, of_source)`, in order of time.
--- The step is null for a recording without steps. The rows add up to the time from the host's start
--- of the step to the end of all that it launched. If several files of a rank have such a step, each
--- has a path: `of_source` chooses one.
--- One row: a stretch of the path.
+-- The critical path of a step, in time order: `critical_path(run, of_rank, of_step, of_source)`.
+-- `of_step` is null for a recording without steps. The rows add up to the time from the host's
+-- start of the step to the end of everything that it launched. If several files of a rank have the
+-- step, each has a path, and `of_source` chooses one.
+-- One row: an interval of the path.
 --
 -- source_id  the input file
 -- rank       rank of the process
--- ordinal    place in the path, from 0
--- kind       what took the time, as `critical_path_kinds` explains
--- event_id   the span or the device activity (`events.event_id`); null for the host's time between
+-- ordinal    position of the interval in the path, from 0
+-- kind       what took the time, as in `critical_path_kinds`
+-- event_id   the span or device activity (`events.event_id`); null for the host's time between
 --            operators
--- name       its name
--- op         the innermost cpu_op around it, or around its launch
--- module     innermost nn.Module around that
+-- name       name of the span or activity
+-- op         innermost cpu_op around the span, or around the activity's launch
+-- module     innermost nn.Module around that operator
 -- side       host or device
 -- device     number of the device; null on the host
 -- lane       `thread N`, `stream N` or `no stream`; null between operators
--- start_ns   Unix time, ns
--- dur_ns     its length, ns
+-- start_ns   Unix time at which the interval begins, ns
+-- dur_ns     length of the interval, ns
 CREATE MACRO critical_path(run, of_rank := 0, of_step := NULL, of_source := NULL) AS TABLE
     SELECT
         source_id,

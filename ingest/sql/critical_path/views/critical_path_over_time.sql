@@ -1,38 +1,38 @@
--- What a step waited for in each of a number of equal stretches of its time:
--- `critical_path_over_time(run, of_rank, of_step, of_source, bins)`. The kinds fill each stretch.
--- One row: a kind in a stretch.
+-- What a step waited for over time, in a number of equal time ranges: `critical_path_over_time(run,
+-- of_rank, of_step, of_source, bins)`. The kinds add up to the length of each range.
+-- One row: a kind of interval in a time range.
 --
--- bin       number of the stretch, from 0
--- start_ns  Unix time at which the stretch begins, ns
--- end_ns    at which it ends, ns
--- kind      what took the time, as `critical_path_kinds` explains
--- dur_ns    time in it, ns
--- percent   of the stretch, 0 to 100
+-- bin       number of the time range, from 0
+-- start_ns  Unix time at which the time range begins, ns
+-- end_ns    Unix time at which the time range ends, ns
+-- kind      what took the time, as in `critical_path_kinds`
+-- dur_ns    time of the kind in the time range, ns
+-- percent   share of the time range, 0 to 100
 CREATE MACRO critical_path_over_time(run, of_rank, of_step, of_source, bins) AS TABLE
     WITH
-    stretches AS (
+    intervals AS (
         SELECT kind, start_ns, start_ns + dur_ns AS end_ns
         FROM critical_path(run, of_rank, of_step, of_source)
     ),
 
-    frame AS (
+    path_range AS (
         SELECT
             min(start_ns) AS since_ns,
             max(end_ns) AS until_ns,
             greatest(1, ceil((max(end_ns) - min(start_ns)) / bins))::BIGINT AS bin_ns
-        FROM stretches
+        FROM intervals
     ),
 
-    placed AS (
+    binned AS (
         SELECT
-            stretches.*,
-            frame.*,
+            intervals.*,
+            path_range.*,
             unnest(range(
-                (stretches.start_ns - frame.since_ns) // frame.bin_ns,
-                (stretches.end_ns - frame.since_ns - 1) // frame.bin_ns + 1
+                (intervals.start_ns - path_range.since_ns) // path_range.bin_ns,
+                (intervals.end_ns - path_range.since_ns - 1) // path_range.bin_ns + 1
             )) AS bin
-        FROM stretches
-        CROSS JOIN frame
+        FROM intervals
+        CROSS JOIN path_range
     ),
 
     cut AS (
@@ -42,7 +42,7 @@ CREATE MACRO critical_path_over_time(run, of_rank, of_step, of_source, bins) AS 
             since_ns + bin * bin_ns AS bin_start_ns,
             least(until_ns, since_ns + (bin + 1) * bin_ns) AS bin_end_ns,
             least(end_ns, bin_end_ns) - greatest(start_ns, bin_start_ns) AS dur_ns
-        FROM placed
+        FROM binned
     )
 
     SELECT

@@ -1,20 +1,24 @@
--- What the time on the critical path of each step went to, and what each would gain the step if it
--- took no time. Each level divides the whole path.
--- One row: a kind, or a name, on the critical path of a step.
+-- The time on the critical path of each step by kind and by name, and how much earlier the step
+-- would end without each. Each level divides the complete path.
+-- One row: a kind of interval, or a name, on the critical path of a step.
 --
 -- run_id      the run
 -- source_id   the input file
 -- rank        rank of the process
--- step        number of the step (`steps.step`); null where no steps were found
--- is_median   whether it is the median step of one of the rank's devices; always true without steps
--- level       kind; call (innermost span of the host), op (innermost cpu_op around it, or around
---             the launch), kernel (device activity, with the waits right before it) or module
--- name        the kind, or the name; null for the rest of the path
--- stretches   how often it is on the path
+-- step        number of the step (`steps.step`); null if no steps were found
+-- is_median   whether the step is the median step of one of the rank's devices; always true if no
+--             steps were found
+-- level       level of the name: kind; call (innermost span of the host); op (innermost cpu_op
+--             around it, or around the launch); kernel (device activity, with the waits right
+--             before it); or module
+-- name        the kind, or the name of the call, operator, kernel or module; null for the rest of
+--             the path
+-- stretches   number of intervals on the path
 -- on_path_ns  time on the path, ns
--- percent     of the path, 0 to 100
--- gain_ns     by how much earlier the step's work would end if it took no time, ns; known only in
---             median steps, for all kinds and the 8 names of a level with most time on the path
+-- percent     share of the path, 0 to 100
+-- gain_ns     how much earlier the step's work would end if this took no time, ns; known only in
+--             median steps, for all kinds and for the 8 names of a level with the most time on the
+--             path
 WITH
 named AS (
     SELECT
@@ -47,10 +51,10 @@ sums AS (
         name,
         count(*) AS stretches,
         sum(dur_ns)::BIGINT AS on_path_ns,
-        100.0 * sum(dur_ns) / sum(sum(dur_ns)) OVER whole AS percent
+        100.0 * sum(dur_ns) / sum(sum(dur_ns)) OVER complete_path AS percent
     FROM named
     GROUP BY run_id, source_id, rank, step, is_median, level, name
-    WINDOW whole AS (PARTITION BY run_id, source_id, step, level)
+    WINDOW complete_path AS (PARTITION BY run_id, source_id, step, level)
 )
 
 SELECT sums.*, gains.gain_ns

@@ -1,4 +1,4 @@
--- The rankings with each name's device time divided by class.
+-- The rankings, with the device time of each name divided by class.
 -- One row: a class of a name, or the bubble, on one device of one rank of a run, at one level.
 --
 -- run_id     the run
@@ -7,9 +7,9 @@
 -- device     number of the device
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- class      compute, communication or copy; `bubble` for idle time
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations, ns
--- name_ns    the same over all classes of the name: its place in the ranking, ns
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations, ns
+-- name_ns    sum of the durations over all classes of the name, by which it is ranked, ns
 WITH totals AS (
     SELECT
         run_id,

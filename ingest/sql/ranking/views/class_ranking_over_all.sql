@@ -1,13 +1,13 @@
--- The rankings divided by class, with all ranks and devices of a run taken together.
+-- The rankings by class, summed over all ranks and devices of a run.
 -- One row: a class of a name, or the bubble, of a run at one level.
 --
 -- run_id     the run
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- class      compute, communication or copy; `bubble` for idle time
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations over all devices, ns
--- name_ns    the same over all classes of the name: its place in the ranking, ns
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations over all devices, ns
+-- name_ns    sum of the durations over all classes of the name, by which it is ranked, ns
 SELECT
     run_id,
     level,

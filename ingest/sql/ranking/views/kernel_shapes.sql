@@ -1,19 +1,20 @@
 -- Launch configurations of each kernel, with the device time of each.
--- One row: a grid and block a kernel was launched with, or sizes copied, on one device of one rank.
+-- One row: a grid and block with which a kernel was launched, or a size that was copied or set, on
+-- one device of one rank.
 --
 -- run_id        the run
 -- name          name of the kernel, copy or set
 -- rank          rank of the process
 -- device        number of the device
--- grid          thread blocks in x, y, z; null where the trace holds none
+-- grid          thread blocks in x, y, z; null if the trace has none
 -- block         threads of a block in x, y, z
 -- registers     registers per thread
 -- shared_bytes  shared memory of a block, bytes
 -- bytes         bytes moved by a copy or set
--- calls         device activities
--- device_ns     sum of their durations, ns
--- percent       of the kernel's device time on that device, 0 to 100
--- mean_ns       average duration, ns
+-- calls         number of device activities
+-- device_ns     sum of the durations, ns
+-- percent       share of the kernel's device time on that device, 0 to 100
+-- mean_ns       mean duration, ns
 SELECT
     run_id,
     name,

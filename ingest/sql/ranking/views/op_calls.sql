@@ -1,5 +1,5 @@
--- Calls of the operators that used a device, at the two levels that operators are ranked at.
--- One row: a call of an operator with what it ran on one device.
+-- Calls of the operators that used a device, at the two levels of operator rankings.
+-- One row: a call of an operator, with its activities on one device.
 --
 -- run_id           the run
 -- level            op (outermost operator around the launch) or leaf (innermost)
@@ -7,15 +7,15 @@
 -- rank             rank of the process
 -- device           number of the device
 -- event_id         the call (`ops.event_id`)
--- step             step in which it began (`steps.step`)
--- start_ns         Unix time at which it began, ns
--- dur_ns           its length on the host, ns
--- activities       device activities it launched on the device
--- device_ns        sum of their durations, ns
--- module           innermost nn.Module around it
--- input_dims       shapes of its inputs, as recorded (JSON)
--- input_types      types of its inputs, as recorded (JSON)
--- concrete_inputs  values of its scalar inputs, as recorded (JSON)
+-- step             step in which the call began (`steps.step`)
+-- start_ns         Unix time at which the call began, ns
+-- dur_ns           length of the call on the host, ns
+-- activities       number of activities that the call launched on the device
+-- device_ns        sum of the durations of these activities, ns
+-- module           innermost nn.Module around the call
+-- input_dims       shapes of the inputs, as recorded (JSON)
+-- input_types      types of the inputs, as recorded (JSON)
+-- concrete_inputs  values of the scalar inputs, as recorded (JSON)
 WITH launched AS (
     SELECT
         run_id,

@@ -8,12 +8,12 @@
 -- device     number of the device
 -- kernel     name of the kernel, copy or set
 -- class      compute, communication or copy
--- calls      device activities
--- device_ns  sum of their durations, ns
--- percent    of the operator's device time on that device, 0 to 100
--- mean_ns    average duration, ns
--- min_ns     shortest, ns
--- max_ns     longest, ns
+-- calls      number of device activities
+-- device_ns  sum of the durations, ns
+-- percent    share of the operator's device time on that device, 0 to 100
+-- mean_ns    mean duration, ns
+-- min_ns     shortest duration, ns
+-- max_ns     longest duration, ns
 SELECT
     run_id,
     level,

@@ -1,16 +1,16 @@
--- Device time by operator, with the device's idle time as one more row, `bubble`.
+-- Device time by operator, with the device's idle time as an additional row, `bubble`.
 -- One row: an operator, or the bubble, of one device of one rank of a run.
 -- Start here: Which operators take the device's time?
 --
 -- run_id     the run
--- rank       rank of the process; 0 when there was one
+-- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       outermost operator around the launch, looking through wrappers; or `(graph) <kernel>`,
+-- name       outermost operator around the launch that is not a wrapper; or `(graph) <kernel>`,
 --            `(no op)`, `bubble`
--- op         the same, as the column was called before; use `name`
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations, ns; streams that overlap count twice
--- percent    of the device's span, 0 to 100
+-- op         former name of column `name`; use `name` instead
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations, ns; overlapping streams count twice
+-- percent    share of the device's span, 0 to 100
 SELECT run_id, rank, device, name, name AS op, calls, device_ns, percent
 FROM ranking
 WHERE level = 'op';

@@ -1,18 +1,18 @@
 -- Input shapes of the operators that used a device, with the device time of each.
--- One row: shapes and types an operator was called with, on one device of one rank of a run.
+-- One row: shapes and types with which an operator was called, on one device of one rank of a run.
 --
 -- run_id       the run
 -- level        op (outermost operator around the launch) or leaf (innermost)
 -- name         operator, as in `ranking`
 -- rank         rank of the process
 -- device       number of the device
--- input_dims   shapes of the inputs, as recorded (JSON); null when the profiler recorded none
+-- input_dims   shapes of the inputs, as recorded (JSON); null if the profiler recorded none
 -- input_types  types of the inputs, as recorded (JSON)
--- calls        calls of the operator that used the device
--- activities   device activities they launched
--- device_ns    sum of the activities' durations, ns
--- percent      of the operator's device time on that device, 0 to 100
--- mean_ns      device time of a call, on average, ns
+-- calls        number of calls of the operator that used the device
+-- activities   number of device activities that these calls launched
+-- device_ns    sum of the durations of these activities, ns
+-- percent      share of the operator's device time on that device, 0 to 100
+-- mean_ns      mean device time of a call, ns
 SELECT
     run_id,
     level,

@@ -1,4 +1,4 @@
--- Device activities with the name that each level of the rankings puts them under.
+-- Device activities with their names at each level of the rankings.
 -- One row: a device activity at one level.
 --
 -- run_id     the run
@@ -7,13 +7,13 @@
 -- rank       rank of the process
 -- device     number of the device
 -- event_id   the activity (`kernels.event_id`)
--- owner_id   the operator that `name` names (`ops.event_id`); null where that is a kernel
+-- owner_id   operator of that name (`ops.event_id`); null if `name` is not an operator
 -- kernel     name of the kernel, copy or set
 -- class      compute, communication or copy
--- launch_ns  Unix time at which the launching call began, ns; null when unknown
--- start_ns   Unix time at which it began, ns
--- dur_ns     its length, ns
--- step       step in which it was launched (`steps.step`)
+-- launch_ns  Unix time at which the launching call began, ns; null if unknown
+-- start_ns   Unix time at which the activity began, ns
+-- dur_ns     length of the activity, ns
+-- step       step in which the activity was launched (`steps.step`)
 SELECT
     kernels.run_id,
     levels.level,

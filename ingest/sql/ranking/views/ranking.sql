@@ -1,17 +1,18 @@
--- Device time by operator and by kernel at three levels, with each device's idle time as one more
--- row, `bubble`. `op_ranking`, `leaf_op_ranking` and `kernel_ranking` are its levels.
+-- Device time by operator and by kernel at three levels, with each device's idle time as an
+-- additional row, `bubble`. `op_ranking`, `leaf_op_ranking` and `kernel_ranking` show one level
+-- each.
 -- One row: a name, or the bubble, of one device of one rank of a run, at one level.
 --
 -- run_id     the run
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- rank       rank of the process; 0 when there was one
+-- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       operator or kernel; `(graph) <kernel>` for what a graph launch outside any operator
---            owns, `(no op)` for what has no launch record or no operator around it, `bubble` for
---            idle time
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations, ns; streams that overlap count twice
--- percent    of the device's span, 0 to 100; null when the span is 0
+-- name       operator or kernel; `(graph) <kernel>` for an activity that a graph launch outside any
+--            operator owns, `(no op)` for an activity without a launch record or an operator around
+--            its launch, `bubble` for idle time
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations, ns; overlapping streams count twice
+-- percent    share of the device's span, 0 to 100; null if the span is 0
 WITH totals AS (
     SELECT
         run_id,

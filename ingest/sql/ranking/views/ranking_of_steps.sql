@@ -1,16 +1,16 @@
--- The rankings from one step to another: `ranking_of_steps(run, from_step, to_step)`. Both steps
--- are included. Without a bound, the ranking is open on that side; without both, it covers the
--- whole recording.
+-- The rankings of a range of steps: `ranking_of_steps(run, from_step, to_step)`. Both bounds are
+-- included. Without a bound, the range is open on that side; without both, it covers the whole
+-- recording.
 -- One row: a name, or the bubble, of one device of one rank, at one level.
 --
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- rank       rank of the process
 -- device     number of the device
--- name       operator or kernel, as in `ranking`; `bubble` for the idle time, which is that of
---            `parts_of_steps`, or without bounds all gaps of the recording
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations, ns; streams that overlap count twice
--- percent    of the wall time of these steps, as in `step_metrics`; null where that is 0
+-- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`,
+--            or without bounds the sum of all gaps of the recording
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations, ns; overlapping streams count twice
+-- percent    share of the wall time of these steps, as in `step_metrics`; null if that is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH walls AS (
         SELECT

@@ -1,12 +1,12 @@
--- The rankings with all ranks and devices of a run taken together.
+-- The rankings, summed over all ranks and devices of a run.
 -- One row: a name, or the bubble, of a run at one level.
 --
 -- run_id     the run
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- name       operator or kernel, or `bubble`, as in `ranking`
--- calls      device activities; for the bubble, gaps
--- device_ns  sum of durations over all devices, ns
--- percent    of the sum of the devices' spans, 0 to 100; null when that is 0
+-- calls      number of device activities; for the bubble, of gaps
+-- device_ns  sum of the durations over all devices, ns
+-- percent    share of the sum of the devices' spans, 0 to 100; null if that is 0
 WITH spans AS (
     SELECT run_id, sum(span_ns)::BIGINT AS span_ns FROM device_time GROUP BY run_id
 )

@@ -1,9 +1,9 @@
--- Device activities, or in a run without a device what its host did, with their steps.
+-- Device activities, or in a run without a device the activities of its host, with their steps.
 -- One row: a device activity, or a row of `host_activities`.
 -- Materialised: several relations read it.
 --
--- `is_measured` is true in a step, and everywhere where the whole recording is measured.
--- `reached_ns` is the latest end of the activities that began before it on the device.
+-- `is_measured` is true in a step; in a run without steps, it is always true. `reached_ns` is the
+-- latest end of the activities on the device that began earlier.
 WITH
 activities AS (
     SELECT

@@ -1,6 +1,6 @@
 -- Communication while no compute kernel ran, and copies while neither compute nor communication
--- ran, in the measured window of their device. Activities of a class that run at the same time
--- count once, for the one that began first.
+-- ran, in the measured window of their device. If activities of a class overlap, the time counts
+-- once, for the one that began first.
 -- One row: a communication kernel, a copy or a set.
 WITH
 spans AS MATERIALIZED (

@@ -1,6 +1,6 @@
--- What the host did in a run without a device, with its steps.
--- One row: a stretch of time, as `host_stretches_of` has it; `step` is null between steps.
--- Materialised: its reader asks for it more than once.
+-- The host's activity in a run without a device, with its steps.
+-- One row: an interval of `host_stretches_of`; `step` is null between steps.
+-- Materialised: its reader reads it more than once.
 SELECT
     source_id,
     measured.rank,

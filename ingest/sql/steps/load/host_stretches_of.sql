@@ -1,9 +1,10 @@
--- What the host did in a run without a device, all threads together:
--- `host_stretches_of(windows, changes)`. `windows` has stretches of time as `work_windows` has
--- them; `changes` (source_id, from_ns, and whatever else) says what each moment belongs to.
--- One row: a stretch of time between two changes, once for each window around it: `measured` and
--- `moment` are the rows of `windows` and `changes`. `part` is the part of a step that it is inside
--- of the window; `operators` is the number of outermost operators that ran.
+-- The host's activity in a run without a device, over all threads: `host_stretches_of(windows,
+-- changes)`. `windows` has time ranges in the form of `work_windows`. `changes` (source_id,
+-- from_ns, and any other columns) has the times at which something changes, such as the step.
+-- One row: an interval between two changes, once for each window around it. `measured` is the row
+-- of `windows`, and `moment` is the row of `changes` that holds for the interval. `part` is the
+-- part of a step that the interval belongs to; `operators` is the number of outermost operators
+-- that ran.
 CREATE MACRO host_stretches_of(windows, changes) AS TABLE
     WITH
     edges AS (

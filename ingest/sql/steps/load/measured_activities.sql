@@ -1,9 +1,9 @@
 -- Device activities in the measured window of their device, or a host's operators in its window.
--- One row: an activity that lies at least partly in the window.
+-- One row: an activity that is at least partly in the window.
 -- Materialised: several relations read it.
 --
--- `inside_ns` is its time in the window. `covered_ns` is the part of that in which no activity that
--- began before it still ran: their sum is the time in which the device was busy.
+-- `inside_ns` is its time in the window. `covered_ns` is the part of that time in which no activity
+-- that began earlier still ran. The sum of `covered_ns` is the time in which the device was busy.
 SELECT
     activity.source_id,
     activity.device,

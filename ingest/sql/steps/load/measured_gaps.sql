@@ -1,6 +1,6 @@
--- Idle gaps in the measured window of their device, or of a host without one.
--- One row: a gap, with the step of the activity that ended it; of a host without its cause, start
--- and length.
+-- Idle gaps in the measured window of their device, or of a host without a device.
+-- One row: a gap, with the step of the activity that ended it. The gaps of a host have no cause,
+-- start or length.
 -- Materialised: several relations read it.
 SELECT gap.source_id, gap.device, gap.step, gap.cause, gap.start_ns, gap.dur_ns
 FROM bubbles AS gap

@@ -1,6 +1,6 @@
--- The innermost step around the start of events that nest on no thread; `host_nest` has that of the
--- others. A device activity has the step of its launch. A `gpu_user_annotation` has the step of its
--- annotation on the host; without one, the step around its own start.
+-- The steps of events that are not nested on a thread; `host_nest` has the steps of the others. A
+-- device activity has the step of its launch. A `gpu_user_annotation` has the step of its
+-- annotation on the host; if there is none, the step around its start.
 -- One row: an event inside a step.
 WITH
 annotations AS (
@@ -10,11 +10,11 @@ annotations AS (
     GROUP BY source_id, external_id, name
 ),
 
-asked AS (
+lookups AS (
     SELECT
         event.source_id,
         event.event_id,
-        coalesce(annotations.start_ns, event.start_ns) AS asked_ns
+        coalesce(annotations.start_ns, event.start_ns) AS lookup_ns
     FROM complete AS event
     LEFT JOIN annotations
         ON
@@ -25,10 +25,10 @@ asked AS (
     WHERE event.side = 'annotation'
 )
 
-SELECT asked.event_id, moment.step
-FROM asked
+SELECT lookups.event_id, moment.step
+FROM lookups
 ASOF INNER JOIN step_moments('steps') AS moment
-    ON asked.source_id = moment.source_id AND asked.asked_ns >= moment.from_ns
+    ON lookups.source_id = moment.source_id AND lookups.lookup_ns >= moment.from_ns
 WHERE moment.inside
 UNION ALL
 SELECT event_id, step FROM kernels WHERE step IS NOT NULL;

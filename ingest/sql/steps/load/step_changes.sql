@@ -1,5 +1,5 @@
--- The moments at which the step of a source changes.
--- One row: a moment. `step` is the innermost step from then on, -1 outside of steps.
+-- The times at which the step of an input file changes.
+-- One row: a change. `step` is the innermost step from that time, or -1 outside of steps.
 SELECT
     source_id,
     from_ns,

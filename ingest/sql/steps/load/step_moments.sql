@@ -1,6 +1,7 @@
--- The moments at which the step of a source changes, from a table or view of steps. An event
--- belongs to the innermost step around it: to the step of the last moment before it.
--- One row: a moment. `step` is the innermost step from then on; `inside` says whether there is one.
+-- The times at which the step of an input file changes, from a table or view of steps:
+-- `step_moments(steps)`. An event belongs to the innermost step around it, which is the step of the
+-- last change before it.
+-- One row: a change. `step` is the innermost step from that time; `inside` is whether there is one.
 CREATE MACRO step_moments(steps) AS TABLE
     WITH
     in_order AS (
@@ -13,7 +14,7 @@ CREATE MACRO step_moments(steps) AS TABLE
         WINDOW in_time AS (PARTITION BY source_id ORDER BY start_ns, dur_ns DESC)
     ),
 
-    -- Steps that overlap are one island: joined within it, many steps in a row stay quick.
+    -- Overlapping steps form an island. A join within islands stays fast with many steps.
     islands AS (
         SELECT
             *,

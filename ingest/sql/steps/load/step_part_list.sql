@@ -1,4 +1,4 @@
--- The list in `step_part_rules`, for relations to join.
+-- The list of `step_part_rules` as a relation, for joins.
 -- One row: a part.
 SELECT
     listed.rule.part,

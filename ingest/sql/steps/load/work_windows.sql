@@ -1,8 +1,8 @@
--- `measured_windows` without the median step, which is known only later.
--- One row: a device of an input file with measured steps; of a run without a device, its host.
+-- `measured_windows` without the median step, which is computed later.
+-- One row: a device of an input file with measured steps; in a run without a device, its host.
 -- Materialised: several relations read it.
 WITH
-asked AS (
+activity_windows AS (
     SELECT source_id, device, min(start_ns) AS start_ns, max(end_ns) AS end_ns
     FROM activity_steps
     WHERE is_measured
@@ -38,13 +38,13 @@ SELECT
     recordings.steps_from,
     recordings.step_name,
     recordings.steps,
-    least(recordings.start_ns, asked.start_ns) AS wall_start_ns,
-    greatest(recordings.end_ns, asked.end_ns) AS wall_end_ns,
-    coalesce(asked.start_ns, recordings.end_ns) AS start_ns,
-    coalesce(asked.end_ns, recordings.end_ns) AS end_ns
+    least(recordings.start_ns, activity_windows.start_ns) AS wall_start_ns,
+    greatest(recordings.end_ns, activity_windows.end_ns) AS wall_end_ns,
+    coalesce(activity_windows.start_ns, recordings.end_ns) AS start_ns,
+    coalesce(activity_windows.end_ns, recordings.end_ns) AS end_ns
 FROM recordings
 INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
-LEFT JOIN asked
+LEFT JOIN activity_windows
     ON
-        recordings.source_id = asked.source_id
-        AND rank_devices.device IS NOT DISTINCT FROM asked.device;
+        recordings.source_id = activity_windows.source_id
+        AND rank_devices.device IS NOT DISTINCT FROM activity_windows.device;

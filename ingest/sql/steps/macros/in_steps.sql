@@ -1,5 +1,6 @@
--- `in_steps(step, from_step, to_step)`: whether a step is one of `from_step` to `to_step`, both
--- included. A bound that is null is none; without bounds, what is in no step counts too.
+-- `in_steps(step, from_step, to_step)`: whether a step is in the range `from_step` to `to_step`,
+-- both included. A null bound leaves the range open. Without bounds, time outside of steps is
+-- included too.
 CREATE MACRO in_steps(step, from_step, to_step) AS coalesce(
     step BETWEEN coalesce(from_step, step) AND coalesce(to_step, step),
     coalesce(from_step, to_step) IS NULL

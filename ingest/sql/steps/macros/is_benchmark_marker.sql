@@ -1,3 +1,3 @@
--- `is_benchmark_marker(name)`: whether an annotation says what a benchmark measures, as PARAM's
--- `[param|pytorch.model.alex_net|0|0|0|measure|forward]` do.
+-- `is_benchmark_marker(name)`: whether an annotation marks what a benchmark measures. PARAM's
+-- markers look like `[param|pytorch.model.alex_net|0|0|0|measure|forward]`.
 CREATE MACRO is_benchmark_marker(name) AS regexp_matches(name, '^\[[^\]|]+\|.*\]$');

@@ -1,16 +1,19 @@
--- The parts of a step, in the order in which they are shown, and the rule that finds the cause of
--- idle time: `step_part_rules(is_late, is_waiting, is_loading, is_compiling, is_dependent)`. All
--- that shows a part or a cause follows from this list.
+-- The parts of a step in display order, with the rules that find the cause of idle time:
+-- `step_part_rules(is_late, is_waiting, is_loading, is_compiling, is_dependent)`. Everything that
+-- shows a part or a cause derives from this list.
 --
--- The cause of a stretch of idle time is the last part that `applies`: each cause is more specific
--- than those before it. The arguments say what is known of the stretch. Without them, the result is
--- the list alone.
+-- The cause of an interval of idle time is the last part that `applies`, because each cause is more
+-- specific than those before it. The arguments are the known facts about the interval. Without
+-- arguments, the result is only the list.
 --
--- is_late       the activity that ended it was launched after it began; null if that is unknown
--- is_waiting    the host was waiting for the device when it began
--- is_loading    a data loader filled at least half of it
--- is_compiling  torch.compile filled at least half of it; of a host, torch.compile alone ran
--- is_dependent  the activity that ended it follows another stream's activity or a communication
+-- is_late       the activity that ended the interval was launched after the interval began; null if
+--               unknown
+-- is_waiting    the host was waiting for the device when the interval began
+-- is_loading    a data loader filled at least half of the interval
+-- is_compiling  torch.compile filled at least half of the interval; on a host, only torch.compile
+--               ran
+-- is_dependent  the activity that ended the interval follows another stream's activity or a
+--               communication
 CREATE MACRO step_part_rules(
     is_late := NULL::BOOLEAN,
     is_waiting := NULL::BOOLEAN,
@@ -34,9 +37,10 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': TRUE,
-        'text': 'The launch came after the gap began: the host was busy elsewhere.',
-        'remedy': 'Compile the model, do less in Python between the operators or, on a GPU, '
-        || 'record CUDA graphs.',
+        'text': 'The next activity was launched after the gap began, because the host was busy '
+        || 'elsewhere.',
+        'remedy': 'Compile the model, do less in Python between operators, or on a GPU record '
+        || 'CUDA graphs.',
         'applies': is_late
     },
     {
@@ -45,7 +49,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': TRUE,
-        'text': 'As host, but the host had been waiting for the device when the gap began.',
+        'text': 'Like host, but the host was waiting for the device when the gap began.',
         'remedy': 'Copy from pinned memory with non_blocking=True; read results (.item(), '
         || '.cpu(), printing) less often; synchronize only to measure.',
         'applies': is_late AND is_waiting
@@ -56,9 +60,9 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': TRUE,
-        'text': 'As host; half of the gap or more went into loading data.',
-        'remedy': 'Load in other processes (DataLoader(num_workers=…, '
-        || 'persistent_workers=True)), fetch ahead, or do less to each sample.',
+        'text': 'Like host, but the host loaded data for at least half of the gap.',
+        'remedy': 'Load data in worker processes (DataLoader(num_workers=…, '
+        || 'persistent_workers=True)), prefetch it, or do less work per sample.',
         'applies': is_late AND is_loading
     },
     {
@@ -67,9 +71,9 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': TRUE,
-        'text': 'As host; half of the gap or more went into compiling.',
-        'remedy': 'Compile in a warm-up before the profile; where a size changes, mark it '
-        || 'with torch._dynamo.mark_dynamic, or pad to one size.',
+        'text': 'Like host, but the host compiled for at least half of the gap.',
+        'remedy': 'Compile in a warm-up before profiling. If a size changes, mark it with '
+        || 'torch._dynamo.mark_dynamic, or pad to a fixed size.',
         'applies': is_late AND is_compiling
     },
     {
@@ -78,7 +82,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': TRUE,
-        'text': 'Launched in time, and nothing explains the gap but the launch itself.',
+        'text': 'The next activity was launched in time; only the launch itself explains the gap.',
         'remedy': 'Record CUDA graphs, or give each kernel more work.',
         'applies': NOT is_late
     },
@@ -88,10 +92,10 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': TRUE,
-        'text': 'Launched in time, but it followed another stream''s activity or a '
-        || 'communication.',
-        'remedy': 'Give the waiting stream work that does not depend on the other, or start '
-        || 'that earlier.',
+        'text': 'The next activity was launched in time, but it follows another stream''s '
+        || 'activity or a communication.',
+        'remedy': 'Give the waiting stream work that does not depend on the other stream, or '
+        || 'start the other stream''s work earlier.',
         'applies': NOT is_late AND is_dependent
     },
     {
@@ -100,9 +104,8 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': TRUE,
-        'text': 'The trace holds no launch for the activity after the gap.',
-        'remedy': 'Profile the CPU and the device together, so that the trace holds the '
-        || 'launches.',
+        'text': 'The trace has no launch for the activity after the gap.',
+        'remedy': 'Profile the CPU together with the device, so that the trace has the launches.',
         'applies': is_late IS NULL
     },
     {
@@ -111,7 +114,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': FALSE,
-        'text': 'Durations of compute kernels; of a host, of its outermost operators.',
+        'text': 'Durations of compute kernels, or on a host of its outermost operators.',
         'remedy': NULL,
         'applies': FALSE
     },
@@ -141,8 +144,8 @@ CREATE MACRO step_part_rules(
         'is_of_device': FALSE,
         'is_of_host': TRUE,
         'is_idle': FALSE,
-        'text': 'Time in compiled graphs outside of operators: compiled code without a '
-        || 'record of its own.',
+        'text': 'Time in compiled graphs outside of operators: compiled code that is not '
+        || 'recorded separately.',
         'remedy': NULL,
         'applies': FALSE
     },
@@ -152,7 +155,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': FALSE,
-        'text': 'Time counted more than once in the parts before, as a negative number.',
+        'text': 'Time that the other parts count more than once, as a negative number.',
         'remedy': NULL,
         'applies': FALSE
     },
@@ -162,7 +165,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': NULL,
-        'text': 'Time after their last activity.',
+        'text': 'Time after the last activity of the measured steps.',
         'remedy': NULL,
         'applies': FALSE
     }

@@ -1,24 +1,26 @@
--- When each device worked for the measured steps; in a run without a device, when its host did.
+-- The time in which each device worked for the measured steps; in a run without a device, the time
+-- of its host.
 -- One row: a device of an input file with measured steps.
 --
--- `wall` goes from the first step's start to the last one's end, or to the end of what they
--- launched. The window from `start_ns` to `end_ns` goes from the start of the first activity that
--- was launched in a step to the end of the last; where there was none, it is empty and at the end.
+-- The wall time goes from the start of the first step to the end of the last, or to the end of what
+-- they launched. The window from `start_ns` to `end_ns` goes from the start of the first activity
+-- that a step launched to the end of the last. If there are no such activities, the window is empty
+-- and at the end of the steps.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
--- device         number of the device; null where the host is measured
+-- device         number of the device; null if the host is measured
 -- measure        device, or host in a run without device activities
 -- steps_from     how the steps were found, as in `steps`
--- step_name      what a step is, as there
+-- step_name      what repeats as a step, as in `steps`
 -- steps          number of steps
--- median_step    step of median wall time on the device (`steps.step`); null in files that do not
---                hold it, and where no steps were found
+-- median_step    step of median wall time on the device (`steps.step`); null in files without it,
+--                and if no steps were found
 -- wall_start_ns  Unix time at which the wall time begins, ns
--- wall_end_ns    Unix time at which it ends, ns
+-- wall_end_ns    Unix time at which the wall time ends, ns
 -- start_ns       Unix time from which activities count, ns
--- end_ns         Unix time up to which they count, ns
+-- end_ns         Unix time until which activities count, ns
 SELECT
     windows.source_id,
     windows.rank,

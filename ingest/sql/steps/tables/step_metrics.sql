@@ -1,4 +1,4 @@
--- Metrics of each measured step; `step_parts` has what its time consists of.
+-- Metrics of each measured step. `step_parts` divides its time into parts.
 -- One row: a step, on a device of an input file; without a device, on its host.
 -- Start here: Which step is slower than the others?
 -- Materialised: several relations read it, and its file is written from it.
@@ -6,30 +6,34 @@
 -- run_id                    the run
 -- source_id                 the input file
 -- rank                      rank of the process
--- device                    number of the device; null where the host is measured
--- step                      number of the step (`steps.step`); null for time between steps, and
---                           where no steps were found
--- is_median                 whether it is the device's step of median wall time, of two the
---                           shorter; always true where no steps were found
+-- device                    number of the device; null if the host is measured
+-- step                      number of the step (`steps.step`); null for time between steps, and if
+--                           no steps were found
+-- is_median                 whether the step has the median wall time of the device's steps (of two
+--                           in the middle, the shorter has it); always true if no steps were found
 -- start_ns                  Unix time at which the host began the step, ns; null between steps
--- dur_ns                    its length on the host, ns; null between steps
--- work_end_ns               Unix time at which the step and all that it launched had ended, ns;
---                           null between steps
--- wall_ns                   sum of its parts, ns
--- busy_ns                   time in which the device was busy, or the host in a run without one, ns
--- idle_ns                   time in which it idled between activities, ns
+-- dur_ns                    length of the step on the host, ns; null between steps
+-- work_end_ns               Unix time at which the step and everything that it launched had ended,
+--                           ns; null between steps
+-- wall_ns                   wall time of the step: the sum of its parts, ns
+-- busy_ns                   time in which the device was busy, or the host of a run without a
+--                           device, ns
+-- idle_ns                   idle time between activities, ns
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   gaps; a gap counts in the step of the activity that ended it
--- activities                kernels, copies and sets, or operators of a host
--- kernels                   of those, kernels; null for a host
--- launches                  calls that launched these; null where no launch was recorded
--- graph_launches            of those, launches of a recorded graph
--- launch_call_ns            time that the host spent in these calls, ns
--- short_kernels             kernels that took less time than their launch call, outside of graphs;
---                           null where no launch was recorded
--- peak_bytes                the most memory in use of the device, or of the host's, in the step,
---                           bytes; null where not recorded, and between steps
+-- bubbles                   number of gaps; a gap counts in the step of the activity that ended it
+-- activities                number of kernels, copies and sets, or of operators of a host
+-- kernels                   number of kernels; null for a host
+-- launches                  number of calls that launched these kernels; null if no launch was
+--                           recorded
+-- graph_launches            number of these calls that launched a recorded graph; null if no launch
+--                           was recorded
+-- launch_call_ns            time that the host spent in the launch calls, ns; null if no launch was
+--                           recorded
+-- short_kernels             number of kernels outside of graphs that took less time than their
+--                           launch call; null if no launch was recorded
+-- peak_bytes                peak of memory in use on the device, or on the host of a run without a
+--                           device, during the step, bytes; null if not recorded, and between steps
 WITH
 times AS (
     SELECT
@@ -175,7 +179,8 @@ LEFT JOIN exposed
         AND times.step IS NOT DISTINCT FROM exposed.step
 LEFT JOIN launching ON times.rank = launching.rank
 LEFT JOIN devices ON times.rank = devices.rank
--- A profiler can number devices otherwise than PyTorch: the only one of a rank is the only one.
+-- A profiler may number devices differently than PyTorch. If a rank has a single device in both,
+-- match them whatever their numbers are.
 LEFT JOIN step_peaks AS peaks
     ON
         steps.source_id = peaks.source_id

@@ -1,25 +1,26 @@
--- What the time of each step consists of. The parts of a step add up to its wall time, those of all
--- steps to the wall time of the run.
--- One row: a part of a step, on a device of an input file; without a device, on its host.
--- Each step has all parts; time between steps has only those that occur.
+-- The parts that make up the time of each step. The parts of a step add up to its wall time, and
+-- those of all steps to the wall time of the run.
+-- One row: a part of a step, on a device of an input file; without a device, on its host. Each step
+-- has all parts; time between steps has only those that occur.
 -- Materialised: several relations read it, and its file is written from it.
 --
 -- An activity belongs to the step around its launch. Idle time belongs to the step of the activity
--- that ended it, from that step's start on. Before that, and after the last activity, it belongs to
--- the step in which the host was. A host's own time belongs to the step in which it passed.
+-- that ended it, but only from the start of that step. Earlier idle time, and time after the last
+-- activity, belongs to the step in which the host was. The host's time belongs to the step in which
+-- it passed.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- device     number of the device; null where the host is measured
--- step       number of the step (`steps.step`); null for time between steps, and where no steps
---            were found
+-- device     number of the device; null if the host is measured
+-- step       number of the step (`steps.step`); null for time between steps, and if no steps were
+--            found
 -- part       `lead`, `tail`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a
 --            cause of idle time, as in `parts`
--- is_idle    whether the device, or the host without one, had nothing to do; null for `lead` and
---            `tail`
--- ordinal    order in which to show the parts, from 1
--- ns         time, ns; an overlap is negative, which makes it a part
+-- is_idle    whether the device, or the host of a run without a device, was idle; null for `lead`
+--            and `tail`
+-- ordinal    display order of the parts, from 1
+-- ns         time of the part, ns; negative for an overlap, so that the parts add up
 WITH
 first_activities AS (
     SELECT source_id, device, arg_min(step, (start_ns, event_id)) AS step
@@ -64,8 +65,8 @@ idle AS (
     WHERE measure = 'device'
 ),
 
--- From `own_ns` on the time belongs to `step`. Without a step, that is the end: `least` ignores
--- null.
+-- Idle time from `own_ns` belongs to `step`. Without a step, `own_ns` is the end of the idle time,
+-- because `least` ignores null.
 owned AS (
     SELECT
         idle.*,
@@ -74,8 +75,8 @@ owned AS (
     LEFT JOIN steps ON idle.source_id = steps.source_id AND idle.step = steps.step
 ),
 
--- Every part of every step, so that a part which a step does not have is 0, and not missing.
-none AS (
+-- Every part of every step, so that a part without time is 0 and not missing.
+zeros AS (
     SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
     FROM work_windows AS measured
     INNER JOIN steps ON measured.source_id = steps.source_id
@@ -122,7 +123,7 @@ found AS (
     FROM host_stretches
     WHERE part = 'compute'
     UNION ALL
-    FROM none
+    FROM zeros
 )
 
 SELECT

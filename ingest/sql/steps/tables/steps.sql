@@ -1,23 +1,25 @@
--- The steps of a run. Its metrics are those of one of them, so that runs of different lengths
--- compare.
--- One row: a step of an input file; where no steps were found, its whole recording.
+-- The steps of a run. The metrics of a run are those of one step, so that runs of different lengths
+-- can be compared.
+-- One row: a step of an input file; for a run without steps, its whole recording.
 -- Materialised: several relations read it.
 --
--- The profiler's own steps (`ProfilerStep#N`) go first. Without them, what repeats stands for a
--- step: an annotation of the user's, by its name without a number at the end, else an outermost
--- nn.Module. It does so when it is called at least twice, no two calls share time, on no thread,
--- and they fill at least half of the time from the first's start to the last's end; of several such
--- the one that takes the most time. A marker of a benchmark is no step. A rank's files all count by
--- the best kind that one of them has.
+-- The profiler's steps (`ProfilerStep#N`) take precedence. If there are none, repeated calls count
+-- as steps: annotations of the same name, ignoring a number at the end, or else calls of an
+-- outermost nn.Module. There must be at least two calls, no two of them may overlap, even on
+-- different threads, and they must fill at least half of the time from the start of the first to
+-- the end of the last. Of several candidates, the one with the most time is used. Markers of
+-- benchmarks do not count. All files of a rank use the best kind of step that one of them has.
 --
 -- run_id      the run
 -- source_id   the input file
 -- rank        rank of the process
--- step        number of the step: the profiler's, else from 0; null for a whole recording
--- start_ns    Unix time at which it began, ns
--- dur_ns      its length, ns
--- steps_from  ProfilerStep, annotation, module; or run for a whole recording
--- step_name   what repeated: `ProfilerStep`, the annotation, or the module; null for a recording
+-- step        number of the step: the profiler's number, or else counted from 0; null for a whole
+--             recording
+-- start_ns    Unix time at which the step began, ns
+-- dur_ns      length of the step, ns
+-- steps_from  ProfilerStep, annotation or module; `run` for a whole recording
+-- step_name   name of what repeats: `ProfilerStep`, the annotation, or the module; null for a whole
+--             recording
 WITH
 without_steps AS (
     SELECT source_id FROM staged_sources ANTI JOIN profiler_steps USING (source_id)

@@ -1,18 +1,19 @@
--- Idle time from one step to another by its cause: `bubble_causes_of_steps(run, from_step,
--- to_step)`. Both steps are included. Without a bound, the range is open on that side; without
--- both, it covers the whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
--- One row: a cause of idle time in these steps, on a device of a rank; on its host, in a run
--- without a device.
+-- Idle time by cause in a range of steps: `bubble_causes_of_steps(run, from_step, to_step)`. Both
+-- bounds are included. Without a bound, the range is open on that side; without both, it covers the
+-- whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
+-- One row: a cause of idle time in these steps, on a device of a rank; in a run without a device,
+-- on the rank's host.
 --
--- A gap that began before its step counts from the step's start on, so that the whole gaps of
--- `bubbles` can add up to another time.
+-- A gap that began before its step counts only from the start of the step. The full lengths of the
+-- gaps in `bubbles` can therefore add up to a different time.
 --
 -- rank       rank of the process
--- device     number of the device; null where the host is measured
--- cause      as in `bubbles`
--- bubbles    number of gaps that these steps' activities ended; null where the host is measured
--- bubble_ns  time lost, ns
--- percent    of the idle time of these steps, 0 to 100
+-- device     number of the device; null if the host is measured
+-- cause      cause of the idle time, as in `bubbles`
+-- bubbles    number of gaps that were ended by activities of these steps; null if the host is
+--            measured
+-- bubble_ns  idle time of the cause, ns
+-- percent    share of the idle time of these steps, 0 to 100
 CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     lost AS (
@@ -30,7 +31,8 @@ CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS 
         GROUP BY gap.rank, gap.device, gap.cause
     ),
 
-    -- Only a device's gaps are stored: without any of a cause there are none, for a host unknown.
+    -- Only gaps of devices are stored. If a cause has none, their number is 0 for a device, and
+    -- unknown for a host.
     measures AS (
         SELECT DISTINCT metrics.rank, metrics.device, metrics.measure
         FROM run_metrics AS metrics
@@ -43,7 +45,8 @@ CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS 
         lost.cause,
         CASE WHEN measures.measure = 'device' THEN coalesce(gaps.bubbles, 0) END AS bubbles,
         lost.ns::BIGINT AS bubble_ns,
-        -- By run too, for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
+        -- Also partition by run, for DuckDB clients without the settings of `ingest.connect`: see
+        -- `catalog.UNSOUND`.
         100.0 * lost.ns
         / sum(lost.ns) OVER (PARTITION BY lost.run_id, lost.rank, lost.device) AS percent
     FROM lost

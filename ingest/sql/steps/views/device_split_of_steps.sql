@@ -1,15 +1,16 @@
--- How the wall time of the steps from one to another divides on each device:
--- `device_split_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, the
--- range is open on that side; without both, it covers the whole measured time. The parts do not
--- overlap and add up to the wall time.
+-- The wall time of a range of steps, divided into parts on each device: `device_split_of_steps(run,
+-- from_step, to_step)`. Both bounds are included. Without a bound, the range is open on that side;
+-- without both, it covers the whole measured time. The parts do not overlap and add up to the wall
+-- time.
 -- One row: a part of these steps, on a device of a rank.
 --
 -- rank     rank of the process
 -- device   number of the device
--- part     compute; exposed_communication, while nothing computed; exposed_copy, while nothing
---          computed or communicated; else a cause of idle time, `lead` or `tail`, as in `parts`
--- part_ns  time in it, ns
--- percent  of the wall time, 0 to 100
+-- part     compute; exposed_communication, without compute at the same time; exposed_copy, without
+--          compute or communication at the same time; or a cause of idle time, `lead` or `tail`, as
+--          in `parts`
+-- part_ns  time in the part, ns
+-- percent  share of the wall time, 0 to 100
 CREATE MACRO device_split_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     metrics AS (

@@ -1,4 +1,4 @@
--- The gaps of a device that count in `run_totals`: those inside of its measured steps.
+-- The gaps of a device that count in `run_totals`: those in its measured steps.
 -- One row: a gap, as in `bubbles`.
 --
 -- run_id           the run
@@ -6,16 +6,16 @@
 -- device           number of the device
 -- start_ns         Unix time at which the device fell idle, ns
 -- dur_ns           length of the gap, ns
--- cause            as in `bubbles`
+-- cause            cause of the idle time, as in `bubbles`
 -- before_kernel    activity whose end began the gap
 -- after_kernel_id  the activity that ended it (`kernels.event_id`)
--- host_op          operator or annotation that filled most of the gap; null when none is known
--- host_frame       Python frame that filled most of it; null when the trace has no stacks
--- wait             for cause `sync`, the operator or call in which the host was waiting
--- wait_frame       innermost line of Python around that; null when the trace has no stacks
+-- host_op          operator or annotation that filled most of the gap; null if none is known
+-- host_frame       Python frame that filled most of the gap; null if the trace has no stacks
+-- wait             for cause `sync`, the operator or call in which the host waited
+-- wait_frame       innermost Python line around that wait; null if the trace has no stacks
 -- step             step of the activity that ended it (`steps.step`)
--- is_median        whether the gap belongs to the device's median step; always true where no
---                  steps were found
+-- is_median        whether the gap belongs to the device's median step; always true if no steps
+--                  were found
 SELECT
     gap.run_id,
     gap.rank,

@@ -1,4 +1,4 @@
--- The device activities that count in `run_totals`: those of its measured steps.
+-- The device activities that count in `run_totals`: those of the measured steps.
 -- One row: a kernel, copy or set, as in `kernels`.
 --
 -- run_id           the run
@@ -8,16 +8,16 @@
 -- name             kernel name as recorded, or the copy's description
 -- kind             kernel, memcpy or memset
 -- class            compute, communication or copy
--- start_ns         Unix time, ns
--- dur_ns           length, ns
--- inside_ns        of that, inside of the measured window, ns
+-- start_ns         Unix time at which the activity began, ns
+-- dur_ns           length of the activity, ns
+-- inside_ns        length of the activity within the measured window, ns
 -- launch_ns        Unix time at which the launching call began, ns
--- launch_dur_ns    time that the host spent in that call, ns
+-- launch_dur_ns    time that the host spent in the launching call, ns
 -- is_graph_launch  whether a graph launch owns the activity
--- op_id            the innermost cpu_op around the launch (`ops.event_id`)
--- top_op_id        the outermost that is no wrapper (`ops.event_id`)
--- step             step that launched it (`steps.step`)
--- is_median        whether it belongs to the device's median step; always true where no
+-- op_id            innermost cpu_op around the launch (`ops.event_id`)
+-- top_op_id        outermost cpu_op around the launch that is not a wrapper (`ops.event_id`)
+-- step             step that launched the activity (`steps.step`)
+-- is_median        whether the activity belongs to the device's median step; always true if no
 --                  steps were found
 SELECT
     kernels.run_id,

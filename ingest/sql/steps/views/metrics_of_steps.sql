@@ -1,36 +1,38 @@
--- The metrics of the time from one step to another: `metrics_of_steps(run, from_step, to_step)`.
--- Both steps are included. Without a bound, the range is open on that side; without both, it covers
--- the whole measured time.
--- One row: a device of a rank; of a run without a device, a rank, whose host is measured.
+-- The metrics of a range of steps: `metrics_of_steps(run, from_step, to_step)`. Both bounds are
+-- included. Without a bound, the range is open on that side; without both, it covers the whole
+-- measured time.
+-- One row: a device of a rank; in a run without a device, the rank's host.
 --
 -- rank                      rank of the process
--- device                    number of the device; null where the host is measured
+-- device                    number of the device; null if the host is measured
 -- measure                   device, or host in a run without device activities
 -- is_slowest                whether this device has the longest median step of the run
--- steps                     number of these steps
--- steps_name                what to call them: `the median step`, `step 3`, `steps 3 to 7`, `all
---                           steps`, `the whole recording`
--- is_median                 whether it is the device's median step, or a run without steps
--- wall_ns                   wall time of these steps: the sum of its parts, ns
--- lead_ns                   of that, time before the run's first activity, ns
--- tail_ns                   time after its last, ns
--- span_ns                   the rest of the wall time, ns
--- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 span less busy, ns
+-- steps                     number of steps in the range
+-- steps_name                name of the range in texts: `the median step`, `step 3`, `steps 3 to
+--                           7`, `all steps`, `the whole recording`
+-- is_median                 whether the range is the device's median step; always true if no steps
+--                           were found
+-- wall_ns                   wall time of these steps: the sum of their parts, ns
+-- lead_ns                   part of the wall time before the run's first activity, ns
+-- tail_ns                   part of the wall time after the run's last activity, ns
+-- span_ns                   wall time without `lead_ns` and `tail_ns`, ns
+-- busy_ns                   time with an activity on any stream, or on a host on any thread, ns
+-- bubble_ns                 idle time: `span_ns` less `busy_ns`, ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of those of copies and sets, ns; null for a host
+-- copy_ns                   sum of the durations of copies and sets, ns; null for a host
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   gaps
--- activities                kernels, copies and sets, or operators of a host
--- kernels                   of those, kernels; null for a host
--- launches                  calls that launched these; null where no launch was recorded
--- peak_bytes                the most memory in use in one of the steps, bytes; of all steps in the
---                           whole recording; null where not recorded
--- compilations              compilations that ran in the measured steps of the run; null where
---                           unknown
--- recompiles                of those, recompilations
--- compile_ns                time that they took, ns
+-- bubbles                   number of gaps
+-- activities                number of kernels, copies and sets, or of operators of a host
+-- kernels                   number of kernels; null for a host
+-- launches                  number of calls that launched these kernels; null if no launch was
+--                           recorded
+-- peak_bytes                peak of memory in use during these steps, bytes; without bounds, during
+--                           the whole recording; null if not recorded
+-- compilations              number of compilations that ran in the measured steps of the run; null
+--                           if unknown
+-- recompiles                number of these compilations that were recompilations; null if unknown
+-- compile_ns                time of these compilations, ns; null if unknown
 CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (

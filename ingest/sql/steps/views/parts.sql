@@ -1,14 +1,14 @@
--- The parts of a step and the causes of idle time, as they are listed in one place.
+-- The parts of a step and the causes of idle time.
 -- One row: a part.
 --
 -- part          name of the part: `host`, `compute`, …
--- ordinal       order in which to show the parts, from 1
--- label         its name in charts
+-- ordinal       display order of the parts, from 1
+-- label         name of the part in charts
 -- is_idle       whether it is a cause of idle time; null for `lead` and `tail`
 -- is_of_device  whether a device can have it
 -- is_of_host    whether the host of a run without a device can have it
--- text          what it means
--- remedy        what to try against it; null where it is no loss
+-- text          meaning of the part
+-- remedy        what to try against it; null if it is not a loss
 SELECT
     listed.rule.part,
     listed.ordinal,

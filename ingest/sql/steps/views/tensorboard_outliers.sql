@@ -1,22 +1,24 @@
--- The steps of `tensorboard_steps` that are far from the run's median step, each with the part that
--- differs most. A step is far where its length differs from the median by more than a tenth, and by
--- more than three times the median of all steps' differences. Steps that are not complete do not
--- count.
+-- The steps of `tensorboard_steps` whose length is far from the median of the run, each with the
+-- part that differs most. A step is far if its length differs from the median by more than 10 %,
+-- and by more than three times the median of these differences over all steps. Incomplete steps do
+-- not count.
 -- One row: a step of an input file.
 --
 -- run_id              the run
 -- source_id           the input file
 -- rank                rank of the process
 -- step                number of the step (`steps.step`)
--- dur_ns              its length, ns
--- median_ns           median length of the run's steps, of two in the middle the shorter, ns
--- difference_ns       by how much it is longer than that, ns; negative where it is shorter
--- percent             the same in percent of the median
--- part                the part that differs most in the same direction: kernel, memcpy, memset,
+-- dur_ns              length of the step, ns
+-- median_ns           median length of the run's steps (of two in the middle, the shorter), ns
+-- difference_ns       length of the step less the median, ns; negative if the step is shorter
+-- percent             difference in percent of the median
+-- part                part that differs most in the same direction: kernel, memcpy, memset,
 --                     communication, runtime, data_loader, cpu or other
--- part_ns             this part of the step, ns
--- part_median_ns      its median over the run's steps, of two in the middle the shorter, ns
--- part_difference_ns  by how much the step has more of it, ns; negative where it has less
+-- part_ns             time of this part in the step, ns
+-- part_median_ns      median time of this part over the run's steps (of two in the middle, the
+--                     shorter), ns
+-- part_difference_ns  time of this part in the step less its median, ns; negative if the step has
+--                     less of it
 WITH
 complete_steps AS (
     SELECT

@@ -1,35 +1,38 @@
--- What each step consists of, by the rules of TensorBoard's retired plugin `torch-tb-profiler`: at
--- each moment the first of kernel, memcpy, memset, communication, runtime, data loader and CPU that
--- ran anywhere counts, and the parts add up to the step. `step_parts` has the causes of idle time.
+-- The time of each step, divided by the rules of TensorBoard's retired plugin `torch-tb-profiler`.
+-- At each point of time, the first of kernel, memcpy, memset, communication, runtime, data loader
+-- and CPU that ran anywhere counts, so that the parts add up to the step. `step_parts` has the
+-- causes of idle time.
 -- One row: a step of an input file.
 --
--- As the plugin does, a step lasts until the end of the device activities that were launched in it,
--- and begins no earlier than the step before ends. The devices of a process count together. The
--- plugin knows only the names that torch gave events in 2021. Here, the calls of today's runtimes
--- and drivers count as runtime, data loaders that are annotations as data loader, and all
--- communication kernels, and all host events of NCCL and Gloo, as communication. Steps on the
--- device's own timeline (`gpu_user_annotation`) are not steps, and annotations or
--- modules that repeat stand for steps where the profiler recorded none (`steps`).
+-- As in the plugin, a step lasts until the end of the device activities that it launched, and
+-- begins no earlier than the previous step ends. All devices of a process count together. The
+-- plugin knows only the event names that torch used in 2021. This view knows today's names: all
+-- calls of runtimes and drivers count as runtime, annotations of data loaders as data loader, and
+-- all communication kernels and host events of NCCL and Gloo as communication. Steps on the
+-- device's timeline (`gpu_user_annotation`) do not count. If the profiler recorded no steps,
+-- repeated annotations or modules count as steps, as in `steps`.
 --
 -- run_id            the run
 -- source_id         the input file
 -- rank              rank of the process
 -- step              number of the step (`steps.step`); null for a whole recording
 -- steps_from        how the steps were found, as in `steps`
--- start_ns          Unix time at which it begins, ns
--- dur_ns            its length, the sum of its parts, ns
--- kernel_ns         a compute kernel ran, ns
--- memcpy_ns         else a device copied, ns
--- memset_ns         else a device set memory, ns
--- communication_ns  else a communication kernel ran, or the host was in NCCL or Gloo, ns
--- runtime_ns        else the host was in a call of the device's runtime or driver, ns
--- data_loader_ns    else the host waited for a data loader, ns
--- cpu_ns            else an operator ran on the host, ns
--- other_ns          none of these, ns
--- activities        device activities that it launched
--- is_complete       false for the last steps of a file whose device activities the profiler may
---                   have missed: they launched none, or fewer than 0.8 of those of the step before.
---                   The plugin leaves these out
+-- start_ns          Unix time at which the step begins, ns
+-- dur_ns            length of the step: the sum of its parts, ns
+-- kernel_ns         time in which a compute kernel ran, ns
+-- memcpy_ns         other time in which a device copied memory, ns
+-- memset_ns         other time in which a device set memory, ns
+-- communication_ns  other time in which a communication kernel ran, or the host was in NCCL or
+--                   Gloo, ns
+-- runtime_ns        other time in which the host was in a call of the device's runtime or driver,
+--                   ns
+-- data_loader_ns    other time in which the host waited for a data loader, ns
+-- cpu_ns            other time in which an operator ran on the host, ns
+-- other_ns          remaining time, ns
+-- activities        number of device activities that the step launched
+-- is_complete       false for the last steps of a file if the profiler may have missed some of
+--                   their device activities: they launched none, or fewer than 0.8 times those of
+--                   the previous step. The plugin omits these steps
 WITH
 intervals AS (
     SELECT
@@ -95,8 +98,8 @@ moments AS (
     GROUP BY run_id, source_id, time_ns
 ),
 
--- Steps do not overlap, so the sum of their numbers is that of the step around the moment.
-stretches AS (
+-- Steps do not overlap, so the sum of their numbers is the number of the current step.
+periods AS (
     SELECT
         run_id,
         source_id,
@@ -118,7 +121,7 @@ stretches AS (
 
 parts AS (
     SELECT run_id, source_id, ordinal, part, sum(ns) AS ns
-    FROM stretches
+    FROM periods
     WHERE ordinal > 0
     GROUP BY run_id, source_id, ordinal, part
 )

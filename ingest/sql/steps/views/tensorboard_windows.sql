@@ -1,24 +1,24 @@
--- Part of `tensorboard_steps`: from when to when each step lasts there.
+-- Part of `tensorboard_steps`: the start and end of each step by the plugin's rules.
 -- One row: a step of an input file.
 --
--- The profiler's own steps, or what stands for them (`steps`). A whole recording goes from the
--- first operator's start to the last one's end. A step also lasts until the end of what was
--- launched in it, by calls that lie wholly in it, and begins no earlier than the step before ends.
--- The first one begins no earlier than the end of the activities that no step launched and that
--- ended before the first that it did launch.
+-- The steps are those of `steps`. A whole recording goes from the start of the first operator to
+-- the end of the last. A step lasts until the end of the activities that were launched by calls
+-- within it, and begins no earlier than the previous step ends. The first step begins no earlier
+-- than the end of the activities that no step launched and that ended before the first activity of
+-- that step.
 --
 -- run_id       the run
 -- source_id    the input file
 -- rank         rank of the process
--- ordinal      place among the steps of its file, from 1
+-- ordinal      number of the step among the steps of its file, in time order, from 1
 -- step         number of the step (`steps.step`); null for a whole recording
 -- steps_from   how the steps were found, as in `steps`
--- start_ns     Unix time at which it begins, ns
--- end_ns       Unix time at which it ends, ns
--- activities   device activities that it launched
--- is_complete  false for the last steps of a file that launched none, and then for the last that
---              launched fewer than 0.8 of those of the step before it: the profiler may have missed
---              the rest
+-- start_ns     Unix time at which the step begins, ns
+-- end_ns       Unix time at which the step ends, ns
+-- activities   number of device activities that the step launched
+-- is_complete  false for the last steps of a file that launched no activities, and for the step
+--              before them if it launched fewer than 0.8 times the activities of its previous step:
+--              the profiler may have missed some activities
 WITH
 operators AS (
     SELECT run_id, source_id, min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns

@@ -1,37 +1,38 @@
--- What `capture sweep` found of the variant that a run is of, as run.json has it. The run itself
--- is the variant's profile; the times here are without a profiler.
+-- Results of `capture sweep` for the variant of each run, from `run.json`. The run is the profile
+-- of the variant; the times in this table are measured without a profiler.
 -- One row: a run of a sweep.
--- Indexed: It is asked of all runs.
+-- Indexed: It is queried for all runs.
 --
 -- run_id               the run
--- sweep                the sweep's tag
--- ordinal              place of the variant in its sweep, from 1
+-- sweep                tag of the sweep
+-- ordinal              number of the variant in its sweep, from 1
 -- variant              name of the variant, such as `default 512`
--- tried                how it ran: `eager`, or words of torch.compile joined by +
--- settings             its value on each of the sweep's axes
--- base_variant         variant that it is compared with; its own name where it is one of these
--- images               images or videos that a call makes
--- call_ns              median of `process_call_ns`, ns
--- process_call_ns      of each process that timed it, its median call, ns
--- process_warmup_ns    of each process, its calls to warm up together, ns; the first process
---                      compiled with an empty cache, the others found what it had compiled
--- warmup_calls         calls to warm up in each process
--- peak_bytes           the most memory in use while calls were timed, bytes
--- peak_of              what that is of: the device, with the memory of CUDA graphs, or the host's
---                      process
--- compilations         compilations in a process; 0 where nothing was compiled
--- recompiles           of those, recompilations
--- recompile_reasons    why torch compiled again
--- compile_failures     why torch.compile gave up on a part, which then ran eager
--- graph_breaks         where torch.compile left the graph, and went on in Python
--- graph_break_reasons  why
--- max_distance         largest difference of the output to that of the base, as the output counts:
---                      pixels of an image are from 0 to 1
--- mean_distance        mean of the differences
--- psnr_db              peak signal-to-noise ratio, dB; null where the outputs are equal
--- distance_reason      why there is no distance; null where there is one
--- failure              why the variant failed; null where it did not
-WITH said AS (
+-- tried                how the variant ran: `eager`, or values of `capture sweep --try` joined by +
+-- settings             value of the variant on each axis of the sweep
+-- base_variant         variant that it is compared with; its own name if it is such a base
+-- images               number of images or videos per call
+-- call_ns              duration of a call: the median of `process_call_ns`, ns
+-- process_call_ns      median duration of a call in each process that timed the variant, ns
+-- process_warmup_ns    total duration of the warm-up calls in each process, ns; the first process
+--                      compiled with an empty cache, the others reused what it had compiled
+-- warmup_calls         number of warm-up calls in each process
+-- peak_bytes           peak of memory in use while calls were timed, bytes
+-- peak_of              what the peak covers: the device, with the memory of CUDA graphs, or the
+--                      host's process
+-- compilations         number of compilations in a process; 0 if nothing was compiled
+-- recompiles           number of these compilations that were recompilations
+-- recompile_reasons    reasons for the recompilations
+-- compile_failures     reasons why torch.compile failed on a part of the model, which then ran
+--                      eagerly
+-- graph_breaks         number of times that torch.compile left the graph and continued in Python
+-- graph_break_reasons  reasons for the graph breaks
+-- max_distance         largest difference between the outputs of the variant and its base, in the
+--                      units of the output: pixels of an image range from 0 to 1
+-- mean_distance        mean difference between the outputs
+-- psnr_db              peak signal-to-noise ratio, dB; null if the outputs are equal
+-- distance_reason      why the distance is unknown; null if it is known
+-- failure              why the variant failed; null if it did not
+WITH recorded AS (
     SELECT
         json_transform(
             run_json -> '$.sweep',
@@ -58,7 +59,7 @@ timed AS (
         sweep,
         list_transform(sweep.call_times_ns, LAMBDA calls: list_aggregate(calls, 'median'))
             AS process_call_ns
-    FROM said
+    FROM recorded
 )
 
 SELECT

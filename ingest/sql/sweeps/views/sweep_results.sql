@@ -1,40 +1,45 @@
--- The variants of each sweep beside the eager one that they are compared with. Of a variant that is
--- in the store twice, because it was tried again, the run that was added last counts.
+-- The variants of each sweep, compared with the eager variants that are their bases. If a variant
+-- is in the store more than once, because it was tried again, the run that was added last counts.
 -- One row: a variant of a sweep.
 --
--- run_id             the run: the variant's profile
--- ingested_at        when the run was added, UTC
--- sweep              the sweep's tag
--- ordinal            place of the variant in its sweep, from 1
--- variant            name of the variant
--- tried              how it ran: `eager`, or words of torch.compile joined by +
--- settings           its value on each of the sweep's axes
--- base_run_id        the run of its base (`runs.run_id`); null where the store has none
--- base_variant       name of the base
--- is_base            whether others are compared with it
--- image_ns           time for an image or a video, ns: the median of `process_image_ns`
--- spread_ns          median distance of these from it, ns; null for one process
--- process_image_ns   of each process that timed it, ns
--- base_image_ns      of each process that timed its base, ns
--- speedup            how many times as fast as the base
--- compile_cold_ns    what the calls to warm up took beyond as many later ones, with an empty
---                    compiler cache, ns; null where nothing was compiled, or no call warmed up
--- compile_warm_ns    the same in later processes, which find what was compiled, ns: the median
--- break_even_images  images after which a process with an empty cache has saved the time that
---                    compiling took it; null where it compiled nothing, or is not faster
--- peak_bytes         the most memory in use while calls were timed, bytes
--- peak_of            what that is of: the device, with the memory of CUDA graphs, or the host's
---                    process
--- recompiles         recompilations in a process
--- recompile_reasons  why torch compiled again
--- compile_failures   why torch.compile gave up on a part, which then ran eager
--- graph_breaks       where torch.compile left the graph, and went on in Python
--- graph_break_reasons  why
--- max_distance       largest difference of the output to that of the base
--- mean_distance      mean of the differences
--- psnr_db            peak signal-to-noise ratio, dB; null where the outputs are equal
--- distance_reason    why there is no distance
--- failure            why the variant failed; null where it did not
+-- run_id               the run, which is the variant's profile
+-- ingested_at          time at which the run was added, UTC
+-- sweep                tag of the sweep
+-- ordinal              number of the variant in its sweep, from 1
+-- variant              name of the variant
+-- tried                how the variant ran: `eager`, or values of `capture sweep --try` joined by +
+-- settings             value of the variant on each axis of the sweep
+-- base_run_id          run of the base (`runs.run_id`); null if the store does not have it
+-- base_variant         name of the base
+-- is_base              whether the variant is a base
+-- image_ns             time per image or video: the median of `process_image_ns`, ns
+-- spread_ns            median distance of `process_image_ns` from its median, ns; null for one
+--                      process
+-- process_image_ns     time per image or video in each process that timed the variant, ns
+-- base_image_ns        time per image or video in each process that timed the base, ns
+-- speedup              time per image of the base divided by that of the variant
+-- compile_cold_ns      duration of the warm-up calls beyond that of as many later calls, with an
+--                      empty compiler cache, ns; null if nothing was compiled, or there were no
+--                      warm-up calls
+-- compile_warm_ns      duration of the warm-up calls beyond that of as many later calls, in later
+--                      processes, which reuse what was compiled: the median, ns; null as
+--                      `compile_cold_ns`
+-- break_even_images    number of images after which a process with an empty cache has saved the
+--                      time that it spent compiling; null if it compiled nothing, or is not faster
+-- peak_bytes           peak of memory in use while calls were timed, bytes
+-- peak_of              what the peak covers: the device, with the memory of CUDA graphs, or the
+--                      host's process
+-- recompiles           number of recompilations in a process
+-- recompile_reasons    reasons for the recompilations
+-- compile_failures     reasons why torch.compile failed on a part of the model, which then ran
+--                      eagerly
+-- graph_breaks         number of times that torch.compile left the graph and continued in Python
+-- graph_break_reasons  reasons for the graph breaks
+-- max_distance         largest difference between the outputs of the variant and its base
+-- mean_distance        mean difference between the outputs
+-- psnr_db              peak signal-to-noise ratio, dB; null if the outputs are equal
+-- distance_reason      why the distance is unknown; null if it is known
+-- failure              why the variant failed; null if it did not
 WITH variants AS (
     SELECT
         sweep_variants.*,

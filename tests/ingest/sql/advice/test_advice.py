@@ -1,4 +1,4 @@
-"""Advice: on a small trace with a known answer, and on real ones against plain Python."""
+"""Advice on a small trace with a known answer, and on real traces compared with plain Python."""
 
 import json
 from bisect import bisect_right
@@ -24,7 +24,7 @@ from tests.samples import Samples
 REASON = "0/0: tensor 'x' size mismatch at index 0. expected 1, actual 2"
 CONTROL, WORKERS0, QWEN = "nccl_training_control", "v100_resnet50_workers0", "h100_qwen1.5-0.5b"
 RECOMPILE, EAGER = "flux_compile_recompile", "flux_eager_min"
-CUDNN_STARTS = "alexnet_cuda_sync"  # in its first convolution, for 12 s
+CUDNN_STARTS = "alexnet_cuda_sync"  # cuDNN starts in the first convolution and takes 12 s
 
 
 def on_host(category: str, name: str, since: int, until: int, **args: Any) -> Event:
@@ -50,10 +50,10 @@ STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but 
     on_host("cpu_op", "aten::_local_scalar_dense", 31, 332),
     *launched(2, (40, 45), "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 320, 10),
     on_host("cuda_runtime", "cudaStreamSynchronize", 50, 332),
-    # the device idles from 330 to 450
+    # The device is idle from 330 to 450.
     on_host("cpu_op", "aten::add", 430, 455),
     *launched(3, (440, 450), "kernel", "add_kernel", 450, 4),
-    # and from 454 to 600, the last 40 µs while the host is in the operator
+    # It is idle again from 454 to 600; for the last 40 µs, the host is in the operator.
     on_host("cpu_op", "aten::relu", 560, 592),
     *launched(4, (580, 590), "kernel", "relu_kernel", 600, 5),
     *launched(5, (600, 603), "kernel", "ncclDevKernel_AllReduce", 605, 200),
@@ -85,9 +85,9 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces)
         (
             "small_kernels",
             9_000,  # 4 and 5 µs of kernels; of 146 µs before the latter, host_bound counts 40 µs
-            "2 of 4 kernels took less time than the call that launched them: 9.00 µs of the "
-            "median step, and 0 µs idle right before them. Another 40.0 µs idle before them counts "
-            "where the host launches late.",
+            "2 of 4 kernels took less time than the call that launched them. They took 9.00 µs of "
+            "the median step, and the device was idle for 0 µs right before them. Another 40.0 µs "
+            "of idle time before them counts as late launches of the host.",
         ),
     ]
 
@@ -133,8 +133,8 @@ def test_a_wait_is_named_by_the_operator_and_the_line_that_waited(traces: Traces
     ]
     ((finding,),) = store.sql("SELECT finding FROM advice WHERE kind = 'blocking'").fetchall()
     assert finding == (
-        "The device idled 120 µs of the median step after the host had waited for it; 120 µs of "
-        "it after aten::item at train.py(7): step."
+        "The device was idle for 120 µs of the median step after the host had waited for it; "
+        "120 µs of that after aten::item at train.py(7): step."
     )
 
 
@@ -146,16 +146,16 @@ def reasons(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
     )
 
 
-def test_what_cannot_be_told_says_why(traces: Traces) -> None:
+def test_an_unknown_bound_has_a_reason(traces: Traces) -> None:
     bare = {**STEP[4], "args": {"device": 0, "stream": 7}}
-    no_calls = "the trace does not tell which calls launched the kernels"
+    no_calls = "the trace does not show which calls launched the kernels"
     assert reasons(traces.add([bare], "bare")) == {
         **dict.fromkeys(["host_bound", "small_kernels", "blocking", "dataloader"], no_calls),
         "float_matmul": "the trace does not name the device",
     }
     by_device = {
-        "Tesla P100-PCIE-16GB": "whether Tesla P100-PCIE-16GB has tensor cores is not known here",
-        "NVIDIA H200": "the types of inputs were not recorded (record_shapes=True)",
+        "Tesla P100-PCIE-16GB": "it is unknown whether Tesla P100-PCIE-16GB has tensor cores",
+        "NVIDIA H200": "the types of inputs were not recorded (use record_shapes=True)",
     }
     for name, why in by_device.items():
         events = [e for e in STEP if e["name"] != "aten::mm"]
@@ -187,7 +187,7 @@ PEAKS = {
 
 
 @pytest.mark.parametrize("device", PEAKS)
-def test_half_precision_is_as_many_times_as_fast_as_the_peaks_say(
+def test_the_speedup_of_half_precision_is_the_ratio_of_peak_rates(
     device: str, traces: Traces
 ) -> None:
     store = traces.add(STEP, deviceProperties=[{"id": 0, "name": device}])
@@ -197,10 +197,10 @@ def test_half_precision_is_as_many_times_as_fast_as_the_peaks_say(
     half, single = PEAKS[device]
     remaining = 300_000 - bound
     assert remaining == pytest.approx(300_000 * single / half, rel=0.1)
-    assert f"In half precision they take {units.duration(remaining)} or more" in finding
+    assert f"In half precision they would take at least {units.duration(remaining)}," in finding
 
 
-def test_compilation_before_the_first_kernel_counts_and_beside_a_busy_device_does_not(
+def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_busy(
     store: ingest.Store, tmp_path: Path
 ) -> None:
     """A step of 1 ms that begins with 400 µs of compilation, 100 µs before the first kernel."""
@@ -223,27 +223,26 @@ def test_compilation_before_the_first_kernel_counts_and_beside_a_busy_device_doe
             200_000,  # before the kernel, and after it
             0,
             None,
-            "1 compilation in the measured steps took 400 µs in all; none of them had been "
-            "compiled before.",
+            "1 compilation in the measured steps took 400 µs in total. Recompilations: none.",
         )
     ]
 
 
-def test_a_host_alone_has_advice_of_its_own(traces: Traces) -> None:
+def test_a_run_without_a_device_has_advice_on_its_host(traces: Traces) -> None:
     events = [on_host("cpu_op", "aten::mm", since, since + 100) for since in (0, 400)]
     store = traces.add(events)
     assert store.sql("SELECT kind, bound_ns, finding FROM advice").fetchall() == [
         (
             "host_bound",
             300_000,
-            "In 300 µs of the whole recording no operator ran: the host was in Python, or waited.",
+            "No operator ran for 300 µs of the whole recording: the host was in Python, or waited.",
         )
     ]
     device_alone = {"small_kernels", "blocking", "exposed_communication", "exposed_copy"}
     assert reasons(store) == dict.fromkeys(device_alone | {"float_matmul"}, "the run has no device")
 
 
-def test_a_recompilation_while_measured_says_why_word_for_word(
+def test_a_recompilation_while_measured_quotes_its_reason(
     store: ingest.Store, tmp_path: Path
 ) -> None:
     log = "".join(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 105)))
@@ -259,8 +258,8 @@ def test_a_recompilation_while_measured_says_why_word_for_word(
         (
             100_000,
             20,
-            "1 compilation in the measured steps took 100 µs in all; 1 of them had been "
-            f"compiled before: {REASON}",
+            "1 compilation in the measured steps took 100 µs in total. Recompilations: 1. "
+            f"Reason: {REASON}",
         )
     ]
 
@@ -284,7 +283,7 @@ def bounds(real: duckdb.DuckDBPyConnection, name: str) -> dict[str, int]:
 
 
 class Plain:
-    """What counts of a trace in plain Python: steps of the profiler's, and what they launched."""
+    """A trace in plain Python: the profiler's steps, and the activities that they launched."""
 
     def __init__(self, path: Path) -> None:
         events = json.loads(decompress(path.read_bytes()))["traceEvents"]
@@ -304,17 +303,20 @@ class Plain:
             ends(e) for e in self.events if e["name"] == f"ProfilerStep#{median}" and is_host(e)
         )
         self.everything = self.of("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
-        asked = [
+        launched_spans = [
             ends(activity)
             for activity in self.everything
             if (call := self.call(activity))
             and any(since <= ns(call["ts"]) < until for since, until in steps)
         ]
-        self.window = (min(since for since, _ in asked), max(until for _, until in asked))
+        self.window = (
+            min(since for since, _ in launched_spans),
+            max(until for _, until in launched_spans),
+        )
         self.activities = [
             activity
             for activity in self.everything
-            if self.inside(activity) >= (1 if activity["dur"] else 0)  # some take no microsecond
+            if self.inside(activity) >= (1 if activity["dur"] else 0)  # some have length 0
         ]
         self.ops = sorted(self.of("cpu_op", "operator"), key=lambda e: (e["ts"], -e["dur"]))
         self.threads: dict[Any, list[Event]] = {}
@@ -328,22 +330,22 @@ class Plain:
         self.starts = {key: [ns(op["ts"]) for op in ops] for key, ops in self.threads.items()}
 
     def of(self, *categories: str) -> list[Event]:
-        """The events of these categories, in whatever case old traces write them."""
+        """Return the events of these categories. Old traces write them in another case."""
         return [e for e in self.events if str(e.get("cat")).lower() in categories]
 
     def call(self, activity: Event) -> Event | None:
         return self.call_of.get(activity["args"].get("correlation"))
 
     def is_of_median(self, activity: Event) -> bool:
-        """Whether the median step launched it."""
+        """Return whether the median step launched an activity."""
         call = self.call(activity)
         return bool(call) and self.median[0] <= ns(call["ts"]) < self.median[1]
 
     def around(self, call: Event) -> list[Event]:
-        """The operators around a call, innermost first, without wrappers."""
+        """Return the operators around a call, innermost first, without wrappers."""
         key = (call["pid"], call["tid"])
-        place = bisect_right(self.starts.get(key, []), ns(call["ts"])) - 1
-        op = self.threads[key][place] if place >= 0 else None
+        last = bisect_right(self.starts.get(key, []), ns(call["ts"])) - 1
+        op = self.threads[key][last] if last >= 0 else None
         found = []
         while op:
             wraps = op["name"].startswith(("autograd::engine::evaluate_function", "ProfilerStep"))
@@ -379,7 +381,7 @@ def is_communication(activity: Event) -> bool:
 
 @pytest.fixture(scope="module")
 def plain(sampled: Samples) -> Callable[[str], Plain]:
-    """A trace, read once."""
+    """A function that reads a trace, once."""
     read: dict[str, Plain] = {}
 
     def get(name: str) -> Plain:
@@ -483,10 +485,10 @@ def test_small_kernels_are_what_plain_python_counts(
         if cause not in idle:
             continue
         ops = run.around(call)
-        asked = ends(ops[-1])[0] if ops else ns(call["ts"])
-        idle[cause] += since - max(idle_from, asked)
+        launch_start = ends(ops[-1])[0] if ops else ns(call["ts"])
+        idle[cause] += since - max(idle_from, launch_start)
         if cause == "launch" and run.is_of_median(kernel):
-            of_median += since - max(idle_from, asked)
+            of_median += since - max(idle_from, launch_start)
     assert real.execute(
         "SELECT sum(device_ns), sum(launch_idle_ns), sum(host_idle_ns) FROM short_kernels "
         "INNER JOIN runs USING (run_id) WHERE runs.name = ?",
@@ -499,7 +501,7 @@ def test_small_kernels_are_what_plain_python_counts(
 def test_float_matmuls_are_what_plain_python_counts(
     name: str, speedup: int, real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
 ) -> None:
-    """Whose names are known in these two traces: of an A100 and a V100."""
+    """The names of such operators are known in these traces of an A100 and a V100."""
     run = plain(name)
     launched_by: dict[int, list[Event]] = {}
     op_of: dict[int, Event] = {}
@@ -521,7 +523,7 @@ def test_float_matmuls_are_what_plain_python_counts(
     assert bounds(real, name)["float_matmul"] == total - total // speedup
 
 
-def test_the_data_loader_leads_what_the_host_can_do_where_it_has_no_workers(
+def test_a_data_loader_without_workers_is_the_first_reachable_advice(
     real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
 ) -> None:
     found = bounds(real, WORKERS0)
@@ -550,9 +552,9 @@ def test_compilation_in_a_real_run_is_its_phases(
     assert all(a[1] <= b[0] for a, b in pairwise(frames))
     taken = sum(until - since for since, until in frames)
     found = bounds(real, RECOMPILE)
-    assert 1 <= found["recompiled"] / taken < 1.01  # and what lies between its phases
+    assert 1 <= found["recompiled"] / taken < 1.01  # time between the phases counts too
     assert real.sql(
-        "SELECT finding LIKE '2 compilations%1 of them%no reason was recorded%' FROM advice "
+        "SELECT finding LIKE '2 compilations%: 1 (no reason was recorded).' FROM advice "
         "WHERE kind = 'recompiled'"
     ).fetchall() == [(True,)]
 
@@ -563,7 +565,7 @@ def test_no_idle_time_of_a_real_run_counts_twice(real: duckdb.DuckDBPyConnection
         "SELECT finding FROM advice_checks INNER JOIN runs USING (run_id) "
         f"WHERE name = '{CUDNN_STARTS}' AND kind = 'small_kernels'"
     ).fetchall()
-    assert "Another 10.0 s idle before them" in found[0][0]
+    assert "Another 10.0 s of idle time before them" in found[0][0]
 
 
 def test_waits_of_a_real_run_are_those_of_its_source(real: duckdb.DuckDBPyConnection) -> None:
@@ -617,7 +619,7 @@ def test_bubbles_add_up_to_the_totals_of_the_run(real: duckdb.DuckDBPyConnection
     )
 
 
-def test_short_kernels_are_as_many_as_the_figures_say(real: duckdb.DuckDBPyConnection) -> None:
+def test_short_kernels_are_as_many_as_in_the_metrics(real: duckdb.DuckDBPyConnection) -> None:
     assert (
         real.sql(
             """

@@ -1,4 +1,4 @@
-"""What differs between runs besides the thing under test: pairs of samples, and run.json."""
+"""Warnings on the comparability of runs: pairs of samples, and differences of run.json."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ Warnings = dict[str, tuple[str | None, str | None]]
 
 
 def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Warnings:
-    """Both sides of each warning, by subject; each sentence names what it knows."""
+    """Return both values of each warning by subject. Check that each sentence names them."""
     ids = [
         connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchall()[0][0]
         for name in (base, other)
@@ -29,16 +29,16 @@ def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Wa
     return {subject: (first, second) for subject, first, second, _ in rows}
 
 
-# What the metadata, names and steps of the traces say, read by hand.
+# Read by hand from the metadata, names and steps of the traces.
 PAIRS: dict[tuple[str, str], Warnings] = {
     ("flux_eager_min", "flux_compile_recompile"): {
-        "compiled while measured": (None, "2, 1 of them recompilations"),
-        "steps": ("2 of annotation transformer_forward", "the whole recording"),
+        "compiled while measured": (None, "2 (1 of them recompilations)"),
+        "steps": ("2 steps (annotation transformer_forward)", "the whole recording"),
         "unsteady steps": ("2 steps", None),
         "profiler: record_shapes": ("off", "on"),
     },
     ("flux_compile_recompile", "flux_compiled_steady_bs5"): {
-        "compiled while measured": ("2, 1 of them recompilations", None),
+        "compiled while measured": ("2 (1 of them recompilations)", None),
     },
     ("h100_owlv2", "mi300_owlv2"): {
         "device": ("NVIDIA H100 80GB HBM3", "AMD Instinct MI300X VF"),
@@ -46,7 +46,7 @@ PAIRS: dict[tuple[str, str], Warnings] = {
     },
     ("mi300_flux1_graph_capture", "mi300_flux1_graph_replay"): {
         "waited for compilation": ("569.3 ms", None),
-        "steps": ("the whole recording", "1 of ProfilerStep"),
+        "steps": ("the whole recording", "1 step (ProfilerStep)"),
         "unsteady steps": (None, "1 step"),
     },
     ("nccl_training_control", "nccl_training_test"): {
@@ -60,7 +60,7 @@ PAIRS: dict[tuple[str, str], Warnings] = {
         "shapes": ("18 % of calls", "15 % of calls"),
         "dtype": ("float32", "bfloat16"),
         "measure": ("host", "device"),
-        "steps": ("2 of annotation transformer_forward", "1 of ProfilerStep"),
+        "steps": ("2 steps (annotation transformer_forward)", "1 step (ProfilerStep)"),
         "unsteady steps": ("2 steps", "1 step"),
     },
 }
@@ -79,18 +79,18 @@ def test_eager_and_compiled_in_the_same_conditions_compare(sampled: Samples) -> 
         assert warnings(connection, *pair) == {"unsteady steps": ("2 steps", "2 steps")}
 
 
-def run(traces: Traces, name: str, said: dict[str, Any], **metadata: Any) -> None:
-    """A run directory of the eager trace with this `run.json`."""
+def run(traces: Traces, name: str, run_json: dict[str, Any], **metadata: Any) -> None:
+    """Add a run directory of the eager trace with this `run.json`."""
     directory = traces.directory / name
     directory.mkdir()
     trace = traces.write(diff_traces.eager(), name, **metadata)
     trace.rename(directory / "trace.json")
-    (directory / "run.json").write_text(json.dumps({"name": name, **said}))
+    (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
     traces.store.add(directory)
 
 
-def test_what_run_json_and_the_trace_say_is_compared(traces: Traces) -> None:
-    said = {
+def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> None:
+    run_json = {
         "model": "flux",
         "batch": 1,
         "width": 64,
@@ -100,10 +100,10 @@ def test_what_run_json_and_the_trace_say_is_compared(traces: Traces) -> None:
         "python_version": "3.11.7",
         "max_sequence_length": 8,
     }
-    run(traces, "base", {**said, "mode": "eager"}, with_stack=1)
-    run(traces, "same", {**said, "mode": "compiled"}, with_stack=1, seed=1)
+    run(traces, "base", {**run_json, "mode": "eager"}, with_stack=1)
+    run(traces, "same", {**run_json, "mode": "compiled"}, with_stack=1, seed=1)
     other = {"batch": 4, "height": 64, "dtype": "bfloat16", "framework_version": "2.13.0"}
-    run(traces, "other", {**said, **other, "model": None}, profile_memory=1)
+    run(traces, "other", {**run_json, **other, "model": None}, profile_memory=1)
     with ingest.connect(traces.store.path) as connection:
         few = {"unsteady steps": ("2 steps", "2 steps")}
         assert warnings(connection, "base", "same") == few
@@ -118,7 +118,7 @@ def test_what_run_json_and_the_trace_say_is_compared(traces: Traces) -> None:
         }
 
 
-def test_what_old_runs_say_of_offload_is_understood(traces: Traces) -> None:
+def test_the_offload_of_older_runs_is_understood(traces: Traces) -> None:
     for name, offload in (("old", True), ("new", "model"), ("other", "group")):
         run(traces, name, {"offload": offload})
     with ingest.connect(traces.store.path) as connection:
@@ -126,7 +126,7 @@ def test_what_old_runs_say_of_offload_is_understood(traces: Traces) -> None:
         assert warnings(connection, "old", "other")["offload"] == ("model", "group")
 
 
-def test_shapes_types_and_damage_are_told(traces: Traces) -> None:
+def test_different_shapes_and_steps_and_damage_have_warnings(traces: Traces) -> None:
     small = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[2, 64], [64, 64]])]
     large = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[8, 64], [64, 64]])]
     traces.add(diff_traces.trace(small, 100, 2), "small")
@@ -135,14 +135,14 @@ def test_shapes_types_and_damage_are_told(traces: Traces) -> None:
     found = warnings(connection, "small", "large")
     assert found.keys() == {"damaged files", "shapes", "steps", "unsteady steps"}
     assert found["shapes"] == ("0 % of calls", "0 % of calls")
-    assert found["steps"] == ("2 of ProfilerStep", "3 of ProfilerStep")
+    assert found["steps"] == ("2 steps (ProfilerStep)", "3 steps (ProfilerStep)")
     base, other = found["damaged files"]
     assert base is None
     assert str(other).startswith("truncated: ")
 
 
 def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
-    """Two runs that differ in all that can be known of a run."""
+    """The two runs differ in every condition."""
     sides: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "base": (
             {"model": "flux", "batch": 1, "width": 64, "height": 32, "max_sequence_length": 8}
@@ -164,7 +164,7 @@ def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
     }
     device = diff_traces.eager()
     host = [event for event in device if event.get("cat") == "cpu_op"]
-    for (name, (said, metadata)), recorded in zip(sides.items(), (device, host), strict=True):
+    for (name, (run_json, metadata)), recorded in zip(sides.items(), (device, host), strict=True):
         directory = traces.directory / name
         directory.mkdir()
         trace = traces.write(recorded, name, **metadata)
@@ -173,18 +173,18 @@ def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
             again = json.loads((directory / "trace.json").read_text())
             again["distributedInfo"]["rank"] = 1
             (directory / "trace1.json").write_text(json.dumps(again))
-        (directory / "run.json").write_text(json.dumps({"name": name, **said}))
+        (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
         traces.store.add(directory)
     with ingest.connect(traces.store.path) as connection:
         subjects = connection.sql("SELECT DISTINCT subject FROM run_conditions").fetchall()
-        found = list(warnings(connection, "base", "other"))  # none is without a sentence
-    # Runs that one version adds have the same logic: test_versions.py warns of others.
+        found = list(warnings(connection, "base", "other"))  # fails if a subject has no sentence
+    # Both runs have the same logic_version: test_versions.py tests different ones.
     assert {subject for (subject,) in subjects} - {"logic_version"} <= {*found}
     assert found[:4] == ["model", "batch", "image size", "sequence length"]
     assert found[-1] == "profiler: with_modules"
 
 
-def test_how_the_profiler_was_set_is_not_known_of_a_run_without_a_trace(
+def test_settings_of_the_profiler_are_unknown_for_a_run_without_a_trace(
     traces: Traces, tmp_path: Path
 ) -> None:
     run(traces, "traced", {}, with_stack=1)
@@ -214,10 +214,12 @@ def test_compilations_of_a_rank_count_once_however_many_devices_it_has(
     with ingest.connect(traces.store.path) as connection:
         found = warnings(connection, "compiled", "plain")
         assert connection.sql("SELECT count(*) FROM run_totals").fetchall() == [(3,)]
-    assert found["compiled while measured"] == ("1, 1 of them recompilations", None)
+    assert found["compiled while measured"] == ("1 (1 of them recompilations)", None)
 
 
-def test_a_rank_without_a_device_counts_beside_one_with(traces: Traces, tmp_path: Path) -> None:
+def test_a_rank_without_a_device_counts_next_to_one_with_a_device(
+    traces: Traces, tmp_path: Path
+) -> None:
     directory = tmp_path / "mixed"
     directory.mkdir()
     op = events.host("aten::mm", "cpu_op", 0, 500)
@@ -232,4 +234,4 @@ def test_a_rank_without_a_device_counts_beside_one_with(traces: Traces, tmp_path
     with ingest.connect(traces.store.path) as connection:
         found = warnings(connection, "mixed", "plain")
     assert found["ranks"] == ("2", "1")
-    assert found["compiled while measured"] == ("1, 1 of them recompilations", None)
+    assert found["compiled while measured"] == ("1 (1 of them recompilations)", None)

@@ -1,4 +1,4 @@
-"""The call trees of a step of each of two runs, call against call."""
+"""The merged call trees of one step of each of two runs."""
 
 import duckdb
 
@@ -7,8 +7,8 @@ from tests.builders.events import frame, host, op
 from tests.conftest import Traces
 
 
-def test_calls_are_the_same_whatever_their_lines(traces: Traces) -> None:
-    """Within the step: the frames around it, which differ, do not count."""
+def test_calls_match_whatever_their_line_numbers(traces: Traces) -> None:
+    """The frames around the step differ, but do not count."""
     for name, line, mul in (("a", 3, 30), ("b", 7, 10)):
         traces.store.add(
             traces.write(

@@ -1,7 +1,7 @@
-"""`alignment`, `op_diff` and what is made of them: nothing hidden, nothing counted twice.
+"""`alignment`, `op_diff` and the views on them: no work is lost, and none is counted twice.
 
-Figures of samples are sums over the raw events, made by a script of its own: durations of the
-device activities launched inside each outermost cpu_op, or of the cpu_ops themselves.
+Expected values of samples are sums over the raw events, computed by a separate script: durations
+of the device activities launched inside each outermost cpu_op, or of the cpu_ops themselves.
 """
 
 import gzip
@@ -47,14 +47,14 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
 
 
 def macro(name: str, base: str, other: str, rank: int | None = None) -> str:
-    """A call of the macro; ids are looked up first, as parameters of a macro are no queries."""
+    """Return a call of the macro. Parameters of a macro cannot be queries, so they are ids."""
     return f"{name}($base, $other, rank := {'NULL' if rank is None else rank})"
 
 
 def ask(
     connection: duckdb.DuckDBPyConnection, query: str, pair: tuple[str, str]
 ) -> list[tuple[Any, ...]]:
-    """The rows of a query over `$base` and `$other`, which are runs by their names."""
+    """Return the rows of a query with `$base` and `$other`, the ids of the runs of these names."""
     ids = {
         side: rows(connection, f"SELECT run('{name}')")[0][0]
         for side, name in zip(("base", "other"), pair, strict=True)
@@ -63,19 +63,21 @@ def ask(
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="->".join)
-def test_each_unit_stands_in_exactly_one_group(
+def test_each_work_item_is_in_exactly_one_group(
     diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str]
 ) -> None:
-    units = ask(diffs, "SELECT side, work_item_id FROM compared_work_items($base, $other)", pair)
+    work_items = ask(
+        diffs, "SELECT side, work_item_id FROM compared_work_items($base, $other)", pair
+    )
     aligned = ask(diffs, "SELECT side, work_item_id FROM alignment($base, $other)", pair)
 
-    assert len(units) == len(set(units)) > 0
-    assert sorted(aligned) == sorted(units)
+    assert len(work_items) == len(set(work_items)) > 0
+    assert sorted(aligned) == sorted(work_items)
 
 
 @pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "module_diff"])
 @pytest.mark.parametrize("pair", PAIRS, ids="->".join)
-def test_rows_add_up_to_what_both_runs_took(
+def test_rows_add_up_to_the_work_of_both_runs(
     diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str], macro: str
 ) -> None:
     (sums,) = ask(
@@ -95,13 +97,13 @@ def test_rows_add_up_to_what_both_runs_took(
             "WHERE run_id = $1 AND rank = $2 AND ($3 IS NULL OR device = $3)",
             [run_id, rank, device],
         ).fetchall()
-        if has_device == (measure == "device"):  # else its figures are of the device
+        if has_device == (measure == "device"):  # otherwise its metrics are of the device
             assert sums[side == "other"] == total
     assert sums[2] == sums[1] - sums[0]
 
 
 class TestCompiledFlux:
-    """A FLUX transformer, eager and compiled with provenance: the shorter of two calls of it."""
+    """A FLUX transformer, eager and compiled with provenance: the shorter of its two calls."""
 
     PAIR = (EAGER, COMPILED)
 
@@ -111,13 +113,13 @@ class TestCompiledFlux:
         inside = ask(
             diffs,
             f"""
-            SELECT aligned.evidence, count(DISTINCT aligned.work_item_id), sum(units.ns)::BIGINT,
-                bool_and(aligned.group_id IN (
+            SELECT aligned.evidence, count(DISTINCT aligned.work_item_id),
+                sum(work_items.ns)::BIGINT, bool_and(aligned.group_id IN (
                     SELECT group_id FROM alignment($base, $other) WHERE side = 'other'
                 ))
             FROM alignment($base, $other) AS aligned
-            INNER JOIN compared_work_items($base, $other) AS units USING (side, work_item_id)
-            WHERE side = 'base' AND units.module LIKE '{TRANSFORMER}%'
+            INNER JOIN compared_work_items($base, $other) AS work_items USING (side, work_item_id)
+            WHERE side = 'base' AND work_items.module LIKE '{TRANSFORMER}%'
             GROUP BY aligned.evidence
             """,
             self.PAIR,
@@ -129,7 +131,7 @@ class TestCompiledFlux:
         assert {row[0] for row in inside} == {"provenance", "order"}
         assert all(row[3] for row in inside)
 
-    def test_what_stands_against_no_eager_op_is_torch_compile_s_own(
+    def test_work_without_an_eager_counterpart_belongs_to_torch_compile(
         self, diffs: duckdb.DuckDBPyConnection
     ) -> None:
         alone = ask(
@@ -149,13 +151,13 @@ class TestCompiledFlux:
     @pytest.mark.parametrize(
         ("kernel", "replaced", "base_ns", "other_ns"),
         [
-            # FeedForward of the image stream: the projection is an addmm of its own.
+            # FeedForward of the image stream: the projection is a separate addmm.
             ("cpp_fused_gelu_view_14", {"gelu": 1, "dropout": 1}, None, 3_055),
             # And that of the text stream.
             ("cpp_fused_gelu_view_15", {"gelu": 1, "dropout": 1}, None, 9_875),
             # conditioning = timesteps + guidance + pooled text; SiLU of norm1 and norm1_context.
             ("cpp_fused_add_silu_3", {"add": 2, "silu": 2, "to": 2}, None, 110),
-            # attn_mlp: gelu of the MLP beside the attention, concatenated.
+            # attn_mlp: gelu of the MLP next to the attention, concatenated.
             (
                 "cpp_fused_cat_gelu_permute_view_19",
                 {"gelu": 1, "permute": 1, "flatten": 1, "to": 1, "cat": 1},
@@ -184,7 +186,7 @@ class TestCompiledFlux:
                 None,
                 6_700,
             ),
-            # The attention itself is no fused kernel, but one of ATen's.
+            # The attention itself is not a fused kernel, but one of ATen's.
             (
                 "aten::_scaled_dot_product_flash_attention_for_cpu",
                 {"scaled_dot_product_attention": 2},
@@ -204,7 +206,7 @@ class TestCompiledFlux:
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )  # fmt: skip
-    def test_fused_kernels_stand_against_what_they_replaced(
+    def test_fused_kernels_are_aligned_with_the_operators_they_replaced(
         self,
         diffs: duckdb.DuckDBPyConnection,
         kernel: str,
@@ -233,7 +235,7 @@ class TestCompiledFlux:
             assert sum(row[1] for row in found) == base_ns
         assert {row[3] for row in found} == {"provenance"}
 
-    def test_linears_stand_against_the_addmm_of_their_own_line(
+    def test_linears_are_aligned_with_the_addmm_of_the_same_line(
         self, diffs: duckdb.DuckDBPyConnection
     ) -> None:
         found = ask(
@@ -253,9 +255,7 @@ class TestCompiledFlux:
         assert {row[1:3] for row in found} == {("aten::linear", "aten::addmm")}
         assert sum(row[3] for row in found) == sum(row[4] for row in found) == 9
 
-    def test_the_other_way_round_the_same_work_is_aligned(
-        self, diffs: duckdb.DuckDBPyConnection
-    ) -> None:
+    def test_swapping_the_runs_aligns_the_same_work(self, diffs: duckdb.DuckDBPyConnection) -> None:
         query = "SELECT {0}_ns, {1}_ns, {0}_calls, {1}_calls FROM op_diff(${0}, ${1}) ORDER BY ALL"
         there = ask(diffs, query.format("base", "other"), self.PAIR)
         back = diffs.execute(
@@ -287,7 +287,7 @@ class TestCompiledFlux:
         ]
 
 
-# Outermost op, its shapes; calls and ns of it in the median step of either trace.
+# Outermost op and its shapes; its calls and ns in the median step of either trace.
 BY_HAND = [
     ("h100_owlv2", "mi300_owlv2", "source", [
         ("aten::softmax", "[[16,5185,5185],[],[]]", (120, 262422467), (120, 153698475)),
@@ -329,7 +329,7 @@ BY_HAND = [
         ("aten::_scaled_dot_product_flash_attention_for_cpu",
          "[[5,2,80,16],[5,2,80,16],[5,2,80,16],[],[],[],[]]", (8, 1492406), (4, 557793)),
     ]),
-    # Of the first, the shorter of two calls of `transformer_forward`.
+    # The first trace has two calls of `transformer_forward`: this is the shorter one.
     ("flux_eager_min", "flux_compile_recompile", "name", [
         ("aten::linear", None, (50, 353996259), (140, 877500200)),
         ("aten::layer_norm", None, (11, 105089011), (25, 108949367)),
@@ -375,7 +375,7 @@ def test_rows_checked_by_hand(
             assert row[3] == evidence, (name, shapes)
 
 
-def test_without_stacks_and_shapes_names_are_what_is_left(
+def test_without_stacks_and_shapes_names_are_the_evidence(
     diffs: duckdb.DuckDBPyConnection,
 ) -> None:
     found = ask(
@@ -388,7 +388,7 @@ def test_without_stacks_and_shapes_names_are_what_is_left(
     assert {"aten::linear", "aten::layer_norm", "aten::mul"} <= {row[0] for row in found}
 
 
-def test_batches_that_only_one_run_had_are_rows_of_their_own(
+def test_batches_of_only_one_run_have_separate_rows(
     diffs: duckdb.DuckDBPyConnection,
 ) -> None:
     found = ask(
@@ -431,7 +431,7 @@ def test_nothing_is_compared_with_an_unknown_run(
 
 
 def steps(*spans: tuple[int, int]) -> list[dict[str, Any]]:
-    """Steps from 0 on, each with its start and its length."""
+    """Return steps numbered from 0, each with its start and its length."""
     return [
         host(f"ProfilerStep#{number}", "user_annotation", *span)
         for number, span in enumerate(spans)
@@ -443,9 +443,9 @@ HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = 
     "operators and calls that reach into an inner step": (
         [
             *steps((0, 100), (20, 30), (100, 200)),
-            host("aten::mm", "cpu_op", 5, 20),  # 15 of it before the inner step
-            host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 of it after that
-            host("aten::add", "cpu_op", 42, 18),  # in the call, 10 of it after the inner step
+            host("aten::mm", "cpu_op", 5, 20),  # 15 before the inner step
+            host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 after the inner step
+            host("aten::add", "cpu_op", 42, 18),  # in the call, 10 after the inner step
         ],
         {"aten::add": (1, 10), "aten::mm": (1, 15), "compiled code": (1, 30)},
     ),
@@ -465,7 +465,7 @@ HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = 
         ],
         {"aten::mm": (1, 95)},
     ),
-    "an annotation in a call is no operator": (
+    "an annotation in a call is not an operator": (
         [
             *steps((0, 100), (100, 200)),
             host(*CALL),
@@ -559,10 +559,10 @@ def test_a_compiled_run_is_the_same_as_itself(diffs: duckdb.DuckDBPyConnection) 
     assert found == [("same", 0, True)]
 
 
-def test_ranks_with_compile_logs_keep_apart(
+def test_ranks_with_compile_logs_are_kept_apart(
     sampled: Samples, store: ingest.Store, tmp_path: Path
 ) -> None:
-    """Rank 1 is rank 0 again, but for a word in its log: its rows are those of rank 0 alone."""
+    """Rank 1 is a copy of rank 0 with another file name in its log; the rows do not change."""
     run = tmp_path / "two"
     run.mkdir()
     for path in sampled.files(COMPILED):
@@ -619,20 +619,20 @@ class TestSyntheticPair:
         ).fetchall()
         assert replaced == ["aten::mul", "aten::add", "aten::relu"]
 
-    def test_reversed_the_fused_kernel_is_the_first_runs(self, traces: Traces) -> None:
+    def test_with_swapped_runs_the_fused_kernel_belongs_to_the_first(self, traces: Traces) -> None:
         connection = added(traces, compiled(), eager())
 
         fused = ("fused", FUSED, "fusion", (1, 3), (1, 3), (1, 3), (14_000, 30_000))
         assert fused in op_diff(connection)
 
-    def test_of_other_steps_figures_are_still_per_step(self, traces: Traces) -> None:
+    def test_metrics_are_per_step_whatever_the_number_of_steps(self, traces: Traces) -> None:
         connection = added(traces, eager(steps=2), compiled(steps=5))
 
         assert [row[6] for row in op_diff(connection)] == [
             (30_000, 14_000), (100_000, 100_000), (50_000, 50_000), (20_000, 30_000),
         ]  # fmt: skip
 
-    def test_equal_calls_are_equal_however_many_steps_divide_them(self, traces: Traces) -> None:
+    def test_equal_calls_are_the_same_whatever_the_number_of_steps(self, traces: Traces) -> None:
         connection = added(traces, eager(steps=10), eager(steps=3))
 
         assert {row[0] for row in op_diff(connection)} == {"same"}
@@ -658,8 +658,8 @@ class TestSyntheticPair:
         ]
 
 
-def test_calls_of_a_function_meet_by_their_place_in_it(traces: Traces) -> None:
-    """Two `mul` of one function stay apart, as they would not by name and shapes."""
+def test_calls_of_a_function_are_aligned_by_their_position_in_it(traces: Traces) -> None:
+    """Two `mul` of one function stay apart; their names and shapes are equal."""
 
     def trace(first: int, second: int) -> list[dict[str, Any]]:
         events = [host("net.py(3): forward", "python_function", 0, 300)]
@@ -681,7 +681,7 @@ def test_calls_of_a_function_meet_by_their_place_in_it(traces: Traces) -> None:
     ]
 
 
-def test_kernels_of_a_graph_meet_the_operators_that_launched_them_before(traces: Traces) -> None:
+def test_kernels_of_a_graph_are_aligned_with_operators_that_launched_them(traces: Traces) -> None:
     launch = host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1})
     kernels = [
         {**host(name, "kernel", start, 10, {"correlation": 1, "device": 0, "stream": 7}),
@@ -694,13 +694,13 @@ def test_kernels_of_a_graph_meet_the_operators_that_launched_them_before(traces:
     assert found["(graph) gemm"] == (
         "faster", "(graph) gemm", "kernel", (1, 1), (1, 1), (1, 1), (100_000, 10_000),
     )  # fmt: skip
-    assert found["(graph) mul_kernel"][4:6] == ((1, 1), (1, 0))  # the graph was launched but once
+    assert found["(graph) mul_kernel"][4:6] == ((1, 1), (1, 0))  # the graph was launched once
 
 
 def added(
     traces: Traces, base: list[dict[str, Any]], other: list[dict[str, Any]]
 ) -> duckdb.DuckDBPyConnection:
-    """The store of the two traces, as runs `base` and `other`."""
+    """Add the two traces as runs `base` and `other`, and return a connection to the store."""
     traces.add(base, "base")
     return traces.add(other, "other")
 

@@ -1,4 +1,4 @@
-"""Several runs against one base."""
+"""Several runs compared with one base."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from tests.conftest import Traces
 
 
 def add(traces: Traces, name: str, length: int, busy: int) -> str:
-    """A run of two steps, each with one kernel."""
+    """Add a run of two steps, each with one kernel, and return its id."""
     calls = [Call("aten::mm", (10, 20), "gemm", (50, busy))]
     path = traces.write(trace(calls, length, 2), name, **diff_traces.DEVICE)
     return traces.store.add(path).run_id
 
 
-def test_each_run_stands_against_the_base(traces: Traces) -> None:
+def test_each_run_is_compared_with_the_base(traces: Traces) -> None:
     base, slow, fast = (
         add(traces, name, length, busy)
         for name, length, busy in (("base", 400, 100), ("slow", 500, 120), ("fast", 300, 90))
@@ -24,7 +24,7 @@ def test_each_run_stands_against_the_base(traces: Traces) -> None:
     path = traces.write([host("aten::mm", "cpu_op", 0, 10)], "host")
     on_host = traces.store.add(path).run_id
 
-    def against(*others: str) -> list[tuple[Any, ...]]:
+    def compared_with_base(*others: str) -> list[tuple[Any, ...]]:
         with ingest.connect(traces.store.path) as connection:
             return connection.execute(
                 "SELECT run_id, wall_ns, change_ns, change_percent, busy_ns, busy_change_ns "
@@ -37,8 +37,8 @@ def test_each_run_stands_against_the_base(traces: Traces) -> None:
         (base, 400_000, 0, 0.0, 100_000, 0),
         (slow, 500_000, 100_000, 25.0, 120_000, 20_000),
     ]
-    assert against(slow, fast) == rows
-    assert against(fast, slow) == rows
-    assert against(on_host)[0] == (on_host, 10_000, None, None, 10_000, None)
+    assert compared_with_base(slow, fast) == rows
+    assert compared_with_base(fast, slow) == rows
+    assert compared_with_base(on_host)[0] == (on_host, 10_000, None, None, 10_000, None)
     with ingest.connect(traces.store.path) as connection:
         assert not connection.execute("FROM runs_against('gone', $1)", [[base]]).fetchall()

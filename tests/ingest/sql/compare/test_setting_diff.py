@@ -1,4 +1,4 @@
-"""How two runs were set up: configuration, versions, environment, recording and tags."""
+"""The settings of two runs: configuration, versions, environment, recording and tags."""
 
 import json
 from typing import Any
@@ -8,18 +8,18 @@ from tests.builders import diff_traces
 from tests.conftest import Traces
 
 
-def run(traces: Traces, name: str, said: dict[str, Any] | None = None, **tags: str) -> str:
-    """A run of the eager trace, with a `run.json` where that is given."""
+def run(traces: Traces, name: str, run_json: dict[str, Any] | None = None, **tags: str) -> str:
+    """Add a run of the eager trace, with this `run.json` if it is given, and return its id."""
     directory = traces.directory / name
     directory.mkdir()
     traces.write(diff_traces.eager(), name).rename(directory / "trace.json")
-    if said is not None:
-        (directory / "run.json").write_text(json.dumps({"name": name, **said}))
+    if run_json is not None:
+        (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
     return traces.store.add(directory, ingest.AddOptions(name=name, tags=dict(tags))).run_id
 
 
 def differences(traces: Traces, base: str, other: str, status: str) -> set[tuple[Any, ...]]:
-    """Topic, setting, and both sides of each row of a status."""
+    """Return the topic, the setting, and both values of each row with a status."""
     with ingest.connect(traces.store.path) as connection:
         rows = connection.execute(
             "SELECT topic, setting, base, other FROM setting_diff($1, $2) WHERE status = $3",
@@ -29,8 +29,8 @@ def differences(traces: Traces, base: str, other: str, status: str) -> set[tuple
     return set(rows)
 
 
-def test_what_differs_of_run_json_versions_and_tags(traces: Traces) -> None:
-    said = {
+def test_differences_of_run_json_versions_and_tags(traces: Traces) -> None:
+    run_json = {
         "model": "flux",
         "mode": "eager",
         "batch": 1,
@@ -53,8 +53,8 @@ def test_what_differs_of_run_json_versions_and_tags(traces: Traces) -> None:
         "wall_times_ns": [7, 8],
         "memory": [{"device": "host", "peak_rss_bytes": 9}],
     }
-    base = run(traces, "base", said, branch="main", nightly="yes")
-    other = run(traces, "other", said | changed, branch="fast", nightly="yes", ticket="42")
+    base = run(traces, "base", run_json, branch="main", nightly="yes")
+    other = run(traces, "other", run_json | changed, branch="fast", nightly="yes", ticket="42")
     assert differences(traces, base, other, "different") == {
         ("configuration", "mode", "eager", "compiled"),
         ("configuration", "compile.mode", None, "max-autotune"),
@@ -81,7 +81,7 @@ def test_what_differs_of_run_json_versions_and_tags(traces: Traces) -> None:
     assert not differences(traces, base, other, "unknown")
 
 
-def test_what_a_run_without_a_run_json_does_not_tell_is_unknown(traces: Traces) -> None:
+def test_settings_of_run_json_are_unknown_for_a_run_without_it(traces: Traces) -> None:
     base = run(traces, "base")
     other = run(traces, "other", {"seed": 4, "batch": 2}, branch="main")
     assert differences(traces, base, other, "different") == {("tag", "branch", None, "main")}

@@ -1,4 +1,4 @@
-"""One step of each of two runs: its parts add up, and at the median step it is `run_diff`."""
+"""`step_diff`: the parts add up, and the median step is that of `run_diff`."""
 
 import duckdb
 import pytest
@@ -74,9 +74,9 @@ def test_the_median_step_is_that_of_run_diff(
         assert shared == [(metrics, True)]
 
 
-def test_a_step_that_one_run_lacks_is_no_pair(
+def test_a_step_that_one_run_lacks_has_no_rows(
     pair: duckdb.DuckDBPyConnection, ids: list[str]
 ) -> None:
-    asked = [*ids, STEPS + 1]
-    assert pair.execute("FROM step_diff(?, ?, ?)", asked).fetchall() == []
-    assert pair.execute("FROM op_diff(?, ?, nth_step := ?)", asked).fetchall() == []
+    arguments = [*ids, STEPS + 1]
+    assert pair.execute("FROM step_diff(?, ?, ?)", arguments).fetchall() == []
+    assert pair.execute("FROM op_diff(?, ?, nth_step := ?)", arguments).fetchall() == []

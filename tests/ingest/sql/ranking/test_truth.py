@@ -1,4 +1,4 @@
-"""The tables against figures that plain Python computed from the same files."""
+"""The tables, compared with metrics that plain Python computed from the same files."""
 
 from typing import Any
 
@@ -35,8 +35,8 @@ TRACES = [
 ]
 
 
-# The truth counts its `dma_request` and `event_wait` as kernels; its figures without them are
-# compared in `tests/ingest/sql/runs/test_run_metrics.py`.
+# The truth counts `dma_request` and `event_wait` in this file as kernels. The metrics without them
+# are tested in `tests/ingest/sql/runs/test_run_metrics.py`.
 MTIA = "mtia_inference.json.gz"
 
 
@@ -61,7 +61,7 @@ def test_events_are_exact(
 
 
 @pytest.mark.parametrize("file", [file for file in TRACES if file != MTIA])
-def test_figures_are_exact(
+def test_metrics_are_exact(
     file: str, truth: dict[str, Any], store_of_samples: duckdb.DuckDBPyConnection
 ) -> None:
     expected = truth[file]

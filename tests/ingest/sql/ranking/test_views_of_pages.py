@@ -1,4 +1,4 @@
-"""The views that only pages use, against the tables and against figures computed elsewhere."""
+"""The views that only pages use, compared with the tables and with separately computed metrics."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_the_parts_of_a_devices_time_add_up_to_its_span(store):
 
 
 @pytest.mark.parametrize("bins", [1, 7, 240])
-def test_occupancy_is_the_split_seen_through_time(store, bins):
+def test_occupancy_over_time_adds_up_to_the_split(store, bins):
     for run, rank, device, start, end in rows(
         store, "SELECT run_id, rank, device, start_ns, end_ns FROM device_totals"
     ):
@@ -75,13 +75,13 @@ def test_occupancy_is_the_split_seen_through_time(store, bins):
 
 
 @pytest.mark.parametrize("bins", [1, 240])
-def test_the_time_of_a_host_is_its_parts_seen_through_time(store, bins):
+def test_host_occupancy_over_time_adds_up_to_the_parts(store, bins):
     for run, start, end in rows(
         store,
         "SELECT run_id, wall_start_ns, wall_end_ns FROM measured_windows WHERE measure = 'host'",
     ):
-        stretch = f"'{run}', 0, {start}, {end}"
-        in_bins = f"host_occupancy({stretch}, {bins})"
+        time_range = f"'{run}', 0, {start}, {end}"
+        in_bins = f"host_occupancy({time_range}, {bins})"
         seen = rows(store, f"SELECT part, sum(part_ns)::BIGINT FROM {in_bins} GROUP BY part")
         parts = rows(
             store,
@@ -89,11 +89,13 @@ def test_the_time_of_a_host_is_its_parts_seen_through_time(store, bins):
             f"WHERE run_id = '{run}' AND is_idle IS NOT NULL GROUP BY part HAVING sum(ns) <> 0",
         )
         assert sorted(seen) == sorted(parts)
-        idle = rows(store, f"SELECT count(*) FROM host_stretches_between({stretch}) WHERE is_idle")
+        idle = rows(
+            store, f"SELECT count(*) FROM host_stretches_between({time_range}) WHERE is_idle"
+        )
         assert idle == rows(store, f"SELECT sum(bubbles) FROM step_metrics WHERE run_id = '{run}'")
 
 
-def test_a_stretch_is_filled_and_no_more(store, owlv2):
+def test_occupancy_fills_exactly_the_time_range(store, owlv2):
     ((start,),) = rows(store, f"SELECT start_ns FROM device_totals WHERE run_id = '{owlv2}'")
     since, until = start + 100_000_000, start + 150_000_000
     inside = rows(
@@ -123,7 +125,7 @@ def test_finer_rankings_add_up_to_the_ranking(store, finer, coarser):
     assert found
 
 
-def test_shapes_and_calls_cover_what_has_an_operator(store):
+def test_shapes_and_calls_cover_all_activities_with_an_operator(store):
     for view in ("op_shapes", "op_calls"):
         assert rows(
             store, f"SELECT level, sum(device_ns) FROM {view} GROUP BY level ORDER BY 1"
@@ -142,7 +144,7 @@ def test_launch_shapes_cover_every_activity(store):
     )
 
 
-def test_what_the_host_did_covers_every_gap(store):
+def test_bubble_hosts_cover_every_gap(store):
     assert rows(store, "SELECT sum(bubble_ns), sum(bubbles) FROM bubble_hosts") == rows(
         store, "SELECT sum(dur_ns), count(*) FROM bubbles"
     )

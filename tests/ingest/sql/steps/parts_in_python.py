@@ -1,6 +1,6 @@
-"""The parts of each step from the raw events of a trace, in plain Python: no code of the product.
+"""The parts of each step from the raw events of a trace, in plain Python without tracehouse.
 
-Causes of idle time are not told apart: their time is `idle`.
+Causes of idle time are not distinguished: their time is `idle`.
 """
 
 import re
@@ -27,7 +27,7 @@ Parts = dict[int | None, Counter[str]]
 
 
 class Steps:
-    """The steps of a trace: calls of an annotation or module `name`, or None for the recording."""
+    """The steps of a trace: calls of the annotation or module `name`, or None for the recording."""
 
     def __init__(self, events: list[Event], name: str | None) -> None:
         self.is_whole = name is None
@@ -38,27 +38,27 @@ class Steps:
             if e["cat"] in kinds and name in (e["name"], re.sub(r"[ #_:.-]*\d+$", "", e["name"]))
         )
         self.numbered = {
-            int(text.rpartition("#")[2]) if name == "ProfilerStep" else place: (start, end)
-            for place, (start, end, text) in enumerate(called)
+            int(text.rpartition("#")[2]) if name == "ProfilerStep" else index: (start, end)
+            for index, (start, end, text) in enumerate(called)
         }
         inside = [e for e in events if e["cat"] in HOST | KERNEL | COPY]
         recording = (min(e["start"] for e in inside), max(e["end"] for e in inside))
         self.windows = [recording] if self.is_whole else list(self.numbered.values())
 
     def at(self, time: int) -> int | None:
-        """The innermost step at this time."""
+        """Return the innermost step at this time."""
         around = [(s, -e, n) for n, (s, e) in self.numbered.items() if s <= time < e]
         return max(around)[2] if around else None
 
     def divide(self, since: int, until: int) -> list[tuple[int | None, int]]:
-        """The host's time between, by step."""
+        """Divide the host's time between `since` and `until` by step."""
         edges = {time for window in self.numbered.values() for time in window}
         times = sorted({since, until} | {time for time in edges if since < time < until})
         return [(self.at(s), e - s) for s, e in pairwise(times)]
 
 
 def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
-    """The parts of each step of each device; under None those of the host without a device."""
+    """Return the parts of each step by device, or under None those of a host without a device."""
     steps = Steps(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
@@ -71,19 +71,19 @@ def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]
     groups: dict[int, list[Event]] = defaultdict(list)
     for event in device:
         arguments = event.get("args") or {}
-        event["asked"] = calls.get(arguments.get("correlation"), event)["start"]
+        event["launched_ns"] = calls.get(arguments.get("correlation"), event)["start"]
         groups[int(arguments.get("device", event["pid"]))].append(event)
     return {number: _device(group, steps) for number, group in groups.items()}
 
 
 def _device(activities: list[Event], steps: Steps) -> Parts:
     found: Parts = defaultdict(Counter)
-    ours = [e for e in activities if steps.is_whole or steps.at(e["asked"]) is not None]
+    ours = [e for e in activities if steps.is_whole or steps.at(e["launched_ns"]) is not None]
     window, wall = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
     activities = sorted(activities, key=lambda e: e["start"])
     reached = None
     for event in activities:
-        step = steps.at(event["asked"])
+        step = steps.at(event["launched_ns"])
         inside = length([(event["start"], event["end"])], window)
         covered = length([(max(event["start"], reached or event["start"]), event["end"])], window)
         found[step][class_of(event)] += inside
@@ -91,7 +91,7 @@ def _device(activities: list[Event], steps: Steps) -> Parts:
         if reached is not None and reached < event["start"]:
             _idle(found, "idle", (reached, event["start"]), window, step, steps)
         reached = max(reached or event["end"], event["end"])
-    first = next((steps.at(e["asked"]) for e in activities if e in ours), None)
+    first = next((steps.at(e["launched_ns"]) for e in activities if e in ours), None)
     _idle(found, "lead", (wall[0], window[0]), wall, first, steps)
     _idle(found, "tail", (window[1], wall[1]), wall, None, steps)
     return found
@@ -100,7 +100,7 @@ def _device(activities: list[Event], steps: Steps) -> Parts:
 def _idle(
     found: Parts, part: str, gap: Interval, window: Interval, step: int | None, steps: Steps
 ) -> None:
-    """Counts a gap in the window: from the start of `step` on its own, the host's step before."""
+    """Count a gap in the window for `step`; before the start of `step`, for the host's step."""
     since, until = gap
     if since < window[0] or until > window[1]:
         return
@@ -124,11 +124,11 @@ def _host(events: list[Event], steps: Steps) -> Parts:
     edges = {time for pair in steps.numbered.values() for time in pair} | {*wall}
     times = sorted(time for time in edges if wall[0] <= time <= wall[1])
     work, busy = merged(spans["work"]), merged(spans["work"] + spans["compiled_code"])
-    for stretch in pairwise(times):
-        into = found[steps.at(stretch[0])]
-        inner = max(stretch[0], window[0]), min(stretch[1], window[1])
-        into["lead"] += length([(wall[0], window[0])], stretch)
-        into["tail"] += length([(window[1], wall[1])], stretch)
+    for interval in pairwise(times):
+        into = found[steps.at(interval[0])]
+        inner = max(interval[0], window[0]), min(interval[1], window[1])
+        into["lead"] += length([(wall[0], window[0])], interval)
+        into["tail"] += length([(window[1], wall[1])], interval)
         into["compute"] += length(spans["work"], inner)
         into["overlap"] += length(work, inner) - length(spans["work"], inner)
         into["compiled_code"] += length(busy, inner) - length(work, inner)
@@ -137,8 +137,10 @@ def _host(events: list[Event], steps: Steps) -> Parts:
 
 
 def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
-    """What is counted of each step of each device, and communication and copies left exposed; under
-    None the operators and gaps of a host without a device."""
+    """Return the counts of each step by device, and its exposed communication and copies.
+
+    Under None are the operators and gaps of a host without a device.
+    """
     steps = Steps(events, step_name)
     if not any(event["cat"] in KERNEL | COPY for event in events):
         return {None: _host_counts(events, steps)}
@@ -155,12 +157,12 @@ def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts
     for group in groups.values():
         for event in group:
             event["call"] = calls.get((event.get("args") or {}).get("correlation"))
-            event["asked"] = (event["call"] or event)["start"]
+            event["launched_ns"] = (event["call"] or event)["start"]
     return {number: _counts(group, steps) for number, group in groups.items()}
 
 
 def recorded(events: list[Event], device: int | None) -> set[str]:
-    """Which of the counts a trace tells of a device, or under None of a host without one."""
+    """Return which counts a trace has for a device, or for None, a host without a device."""
     found = {"bubbles", "activities"}
     if device is not None:
         found |= {"kernels", "exposed_communication_ns", "exposed_copy_ns"}
@@ -196,7 +198,7 @@ def _host_counts(events: list[Event], steps: Steps) -> Parts:
 
 
 def _counts(activities: list[Event], steps: Steps) -> Parts:
-    ours = [e for e in activities if steps.is_whole or steps.at(e["asked"]) is not None]
+    ours = [e for e in activities if steps.is_whole or steps.at(e["launched_ns"]) is not None]
     window, _ = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
     classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
     for event in activities:
@@ -209,7 +211,7 @@ def _counts(activities: list[Event], steps: Steps) -> Parts:
     reached: dict[str, int] = {}
     called: set[tuple[int | None, int]] = set()
     for event in sorted(activities, key=lambda e: e["start"]):
-        step, kind = steps.at(event["asked"]), class_of(event)
+        step, kind = steps.at(event["launched_ns"]), class_of(event)
         counted = found[step]
         ended = reached.get("all")
         if ended is not None and ended < event["start"]:
@@ -248,7 +250,7 @@ def _count_launch(
 
 
 def median_step(found: Parts, is_whole: bool) -> int | None:
-    """The step of median wall time, of two the shorter; None for a whole recording."""
+    """Return the step of median wall time, of two the shorter, or None for a whole recording."""
     if is_whole:
         return None
     walls = sorted(
@@ -258,7 +260,7 @@ def median_step(found: Parts, is_whole: bool) -> int | None:
 
 
 def nonzero(found: dict[Any, Counter[str]]) -> dict[Any, dict[str, int]]:
-    """Without parts of 0."""
+    """Return the parts that are not 0."""
     kept = {
         step: {part: ns for part, ns in by_part.items() if ns} for step, by_part in found.items()
     }

@@ -1,4 +1,4 @@
-"""Rankings and parts of some steps of a run."""
+"""Rankings and parts of a range of steps."""
 
 import duckdb
 import pytest
@@ -52,12 +52,13 @@ def test_a_ranking_of_steps(three, bounds: str, names: list[str]) -> None:
 
 def test_the_idle_time_of_a_step_is_in_its_ranking(three) -> None:
     query = "SELECT calls, device_ns FROM ranking_of_steps({}) WHERE name = 'bubble'"
-    # The gap before each step's kernel counts from the step's start on, that after it to its end.
+    # The gap before each step's kernel counts from the start of the step, the gap after it until
+    # the end of the step.
     assert ask(three, f"{query} AND level = 'op'", ", 2, 3") == [(2, 20_000 + 60_000 + 20_000)]
     assert ask(three, f"{query} AND level = 'op'", "") == [(3, 90_000 + 80_000 + 70_000)]
 
 
-def test_a_ranking_of_all_steps_is_that_of_the_run(store_of_samples) -> None:
+def test_the_ranking_of_all_steps_is_the_ranking_of_the_run(store_of_samples) -> None:
     [(run,)] = store_of_samples.sql(
         "SELECT run_id FROM runs WHERE name = 'v100_resnet50_workers0'"
     ).fetchall()
@@ -73,7 +74,7 @@ def test_shares_of_a_run_do_not_count_other_runs(traces: Traces, three) -> None:
     assert connection.sql(
         f"SELECT part, percent FROM parts_of_steps('{run}', 2, 2) WHERE ns > 0"
     ).fetchall() == [("host", 80.0), ("compute", 20.0)]
-    # The same in a user's own SQL.
+    # A user's SQL has the same result.
     assert connection.sql(
         f"""
         WITH parts AS (

@@ -1,4 +1,4 @@
-"""What the time of each step consists of: against plain Python, and small traces for each rule."""
+"""The parts of each step: samples compared with plain Python, and a small trace for each rule."""
 
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -29,7 +29,7 @@ def compared(sampled: Samples) -> Path:
 
 
 def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Found:
-    """Device → step → part → ns, with one part `idle`."""
+    """Return device → step → part → ns. All causes of idle time are one part, `idle`."""
     found: Found = defaultdict(lambda: defaultdict(Counter))
     for device, number, part, ns in connection.sql(
         f"SELECT device, step, if(is_idle, 'idle', part), ns FROM step_parts {condition}"
@@ -39,7 +39,7 @@ def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Foun
 
 
 def dictionaries(relation: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:
-    """Its rows by the names of their columns."""
+    """Return the rows of a relation as dictionaries."""
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
@@ -126,7 +126,7 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
 
 
 def parts_of(traces: Traces, *events: Event) -> dict[int | None, dict[str, int]]:
-    """Step → part → µs, of one device."""
+    """Return step → part → µs for the only device."""
     [parts] = found_in(traces.add(list(events))).values()
     return {
         number: {part: ns // 1000 for part, ns in by_part.items()}
@@ -134,7 +134,7 @@ def parts_of(traces: Traces, *events: Event) -> dict[int | None, dict[str, int]]
     }
 
 
-def test_a_gap_is_divided_where_a_step_begins(traces: Traces) -> None:
+def test_a_gap_is_divided_at_the_start_of_a_step(traces: Traces) -> None:
     found = parts_of(
         traces,
         step(0, 0, 100),
@@ -159,7 +159,7 @@ def test_a_gap_of_work_launched_ahead_belongs_to_its_step(traces: Traces) -> Non
     assert found == {0: {"lead": 60, "compute": 10}, 1: {"idle": 5, "compute": 10}}
 
 
-def test_time_between_steps_belongs_to_none(traces: Traces) -> None:
+def test_time_between_steps_belongs_to_no_step(traces: Traces) -> None:
     found = parts_of(
         traces,
         *(host(f"denoise {n}", "user_annotation", 100 * n, 60) for n in range(2)),
@@ -174,7 +174,7 @@ def test_time_between_steps_belongs_to_none(traces: Traces) -> None:
     }
 
 
-def test_a_step_without_work_has_the_time_that_passed_in_it(traces: Traces) -> None:
+def test_a_step_without_work_has_only_idle_time(traces: Traces) -> None:
     found = parts_of(
         traces,
         step(0, 0, 100),
@@ -237,15 +237,13 @@ def test_metrics_of_steps(traces: Traces) -> None:
 
 
 def memory(at: float, size: int, total: int) -> Event:
-    """A `[memory]` event of the device."""
-    on = {"Device Type": 1, "Device Id": 0, "Addr": abs(size), "Bytes": size}
-    place = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at}
-    return {**place, "args": {**on, "Total Allocated": total, "Total Reserved": 4096}}
+    """Return a `[memory]` event of the device."""
+    args = {"Device Type": 1, "Device Id": 0, "Addr": abs(size), "Bytes": size}
+    args |= {"Total Allocated": total, "Total Reserved": 4096}
+    return {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": args}
 
 
-def test_two_files_of_a_rank_have_steps_and_peaks_of_their_own(
-    traces: Traces, tmp_path: Path
-) -> None:
+def test_two_files_of_a_rank_have_separate_steps_and_peaks(traces: Traces, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     for number, (name, peak) in enumerate([("first", 1000), ("second", 700)]):
@@ -263,11 +261,11 @@ def test_two_files_of_a_rank_have_steps_and_peaks_of_their_own(
             "SELECT rank, step, busy_ns, peak_bytes FROM step_metrics ORDER BY start_ns"
         ).fetchall() == [(0, 0, 30_000, 1000), (0, 0, 31_000, 700)]
         assert connection.sql("SELECT steps, busy_ns, peak_bytes FROM run_metrics").fetchall() == [
-            (2, 30_000, 1000)  # of two the shorter
+            (2, 30_000, 1000)  # of two steps, the shorter
         ]
 
 
-def test_steps_have_peaks_where_memory_was_recorded(traces: Traces) -> None:
+def test_steps_have_peaks_if_memory_was_recorded(traces: Traces) -> None:
     connection = traces.add(
         [
             *(step(number, 100 * number, 100) for number in (1, 2, 3, 4)),

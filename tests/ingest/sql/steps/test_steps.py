@@ -1,4 +1,4 @@
-"""Which step an event belongs to."""
+"""The steps of a run, and the step of each event."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from tests.conftest import Traces
 
 
 def launched(name: str, launch: float, start: float, dur: float) -> list[Event]:
-    """A kernel of this name and its launch."""
+    """Return a kernel of this name and its launch."""
     call = host("cudaLaunchKernel", "cuda_runtime", launch, 1, {"correlation": round(launch)})
     return [call, kernel(name, start, dur, correlation=round(launch))]
 
@@ -19,7 +19,7 @@ def step(number: int, start: float, dur: float) -> Event:
 
 
 def steps_of(traces: Traces, events: list[Event]) -> dict[str, Any]:
-    """The step of each kernel and operator."""
+    """Return the step of each kernel and operator by name."""
     connection = traces.add(events)
     return dict(
         connection.sql(
@@ -47,7 +47,7 @@ def test_an_activity_belongs_to_the_step_of_its_launch(traces: Traces) -> None:
     }
 
 
-def test_a_step_goes_on_when_one_inside_it_ends(traces: Traces) -> None:
+def test_an_outer_step_continues_after_an_inner_one(traces: Traces) -> None:
     found = steps_of(
         traces,
         [
@@ -63,7 +63,7 @@ def test_a_step_goes_on_when_one_inside_it_ends(traces: Traces) -> None:
     assert found["aten::mm"] == 0
 
 
-def test_what_is_launched_after_a_step_inside_ends_is_measured(traces: Traces) -> None:
+def test_work_launched_after_an_inner_step_is_measured(traces: Traces) -> None:
     connection = traces.add(
         [step(0, 0, 100), step(7, 20, 20), *launched("k", 30, 50, 5), *launched("l", 50, 90, 30)]
     )
@@ -71,7 +71,7 @@ def test_what_is_launched_after_a_step_inside_ends_is_measured(traces: Traces) -
     assert rows == [(50_000, 120_000, 120_000)]
 
 
-def test_steps_that_begin_together_or_follow_at_once(traces: Traces) -> None:
+def test_steps_that_begin_together_or_follow_immediately(traces: Traces) -> None:
     connection = traces.add(
         [
             *(step(0, 0, 100), step(1, 0, 40), step(2, 40, 40), step(3, 100, 50)),
@@ -84,7 +84,7 @@ def test_steps_that_begin_together_or_follow_at_once(traces: Traces) -> None:
     assert found == [("a", 1), ("b", 2), ("c", 0), ("d", 3)]
 
 
-def test_an_annotation_on_a_device_belongs_to_the_step_of_the_one_on_the_host(
+def test_an_annotation_on_a_device_has_the_step_of_its_host_annotation(
     traces: Traces,
 ) -> None:
     annotation = host("forward", "user_annotation", 12, 10, {"External id": 3})
@@ -98,7 +98,7 @@ def test_an_annotation_on_a_device_belongs_to_the_step_of_the_one_on_the_host(
     assert rows == [(0,)]
 
 
-def test_a_benchmarks_marker_is_no_step(traces: Traces) -> None:
+def test_a_benchmarks_marker_is_not_a_step(traces: Traces) -> None:
     marker = "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
     connection = traces.add(
         [
@@ -112,7 +112,7 @@ def test_a_benchmarks_marker_is_no_step(traces: Traces) -> None:
     assert rows == [("annotation", "denoise")]
 
 
-def test_the_median_step_is_one_file_s_where_several_have_its_number(
+def test_only_one_file_has_the_median_step_if_step_numbers_repeat(
     traces: Traces, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -136,7 +136,7 @@ def test_the_median_step_is_one_file_s_where_several_have_its_number(
         assert connection.sql(kernels).fetchall() == [("a1",)]
 
 
-def test_a_file_without_steps_may_stand_beside_one_with_steps(
+def test_a_file_without_steps_does_not_count_next_to_one_with_steps(
     traces: Traces, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"

@@ -1,4 +1,4 @@
-"""The split of steps that TensorBoard's plugin showed, against torch-tb-profiler 0.4.3 itself."""
+"""The parts of steps by TensorBoard's plugin, compared with torch-tb-profiler 0.4.3."""
 
 import duckdb
 import pytest
@@ -9,7 +9,7 @@ from tests.conftest import Traces
 PARTS = "kernel, memcpy, memset, communication, runtime, data_loader, cpu, other, dur"
 COLUMNS = ", ".join(f"{part}_ns" for part in PARTS.split(", "))
 
-# What the plugin's `OverallParser` gave for each file as it is, µs.
+# Results of the plugin's `OverallParser` for each file as recorded, µs.
 AS_RECORDED = {
     "v100_resnet50_workers0": [
         (5, 98598, 1941, 90, 0, 2796, 69317, 14091, 1115, 187948),
@@ -30,9 +30,10 @@ AS_RECORDED = {
     "cpu_only": [(551, 0, 0, 0, 178777.427, 0, 0, 0, 31331.735, 210109.162)],
 }
 
-# What it gave once the events had the names that it knows: calls of the runtime and the driver as
-# `Runtime`, annotations of data loaders as operators, host events of NCCL as `nccl:all_reduce`,
-# communication kernels with the external id of one of these, no `gpu_user_annotation`.
+# Results after the events were given names that the plugin knows: calls of the runtime and the
+# driver are `Runtime`, annotations of data loaders are operators, host events of NCCL are
+# `nccl:all_reduce`, communication kernels have the external id of one of these, and there is no
+# `gpu_user_annotation`.
 WITH_NAMES_OF_2021 = {
     "h100_owlv2": [
         (6, 551451.61, 14570.26, 737.6, 0, 9609.75, 619045.01, 7280.62, 8487.41, 1211182.25),
@@ -50,7 +51,7 @@ WITH_NAMES_OF_2021 = {
 
 
 @pytest.mark.parametrize("run", [*AS_RECORDED, *WITH_NAMES_OF_2021])
-def test_steps_are_split_as_the_plugin_did(
+def test_steps_have_the_parts_of_the_plugin(
     run: str, store_of_samples: duckdb.DuckDBPyConnection
 ) -> None:
     named = store_of_samples.execute("SELECT run_id FROM runs WHERE name = $1", [run])
@@ -74,7 +75,7 @@ def test_the_parts_of_each_step_add_up_to_it(store_of_samples: duckdb.DuckDBPyCo
     assert wrong == 0
 
 
-def test_a_step_lasts_until_what_it_launched_has_ended(traces: Traces) -> None:
+def test_a_step_lasts_until_its_activities_have_ended(traces: Traces) -> None:
     def launched(at: float, activity: Event) -> list[Event]:
         call = host("cudaLaunchKernel", "cuda_runtime", at, 2, {"correlation": round(at)})
         return [call, activity | {"args": activity["args"] | {"correlation": round(at)}}]
@@ -105,13 +106,16 @@ def test_a_step_lasts_until_what_it_launched_has_ended(traces: Traces) -> None:
     ]
 
 
-def test_outliers_are_named_with_what_differs(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+def test_outliers_have_the_part_that_differs_most(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
     rows = store_of_samples.sql(
         "SELECT step, difference_ns, round(percent, 1), part, part_difference_ns "
         "FROM tensorboard_outliers INNER JOIN runs USING (run_id) "
         "WHERE name LIKE 'v100_resnet50_%'"
     ).fetchall()
-    # The median of the six steps with four workers is 126.183 ms; without workers, all are near.
+    # With four workers, the median of the six steps is 126.183 ms. Without workers, no step is far
+    # from the median.
     assert rows == [
         (5, 56_123_000, 44.5, "runtime", 37_484_000),
         (9, 37_278_000, 29.5, "cpu", 27_501_000),

@@ -1,4 +1,4 @@
-"""The variants of a sweep in the store: from run.json to rows, and `ingest sweep`."""
+"""The variants of a sweep in the store, from run.json to rows and to `ingest sweep`."""
 
 import json
 from statistics import median
@@ -60,11 +60,11 @@ def test_times(rows, variant):
     assert row["speedup"] == pytest.approx(median(base) / median(own))
 
 
-def test_what_compiling_took_and_when_it_pays(rows):
+def test_compile_times_and_break_even(rows):
     eager, default, slow = rows["eager 64"], rows["default 64"], rows["slow 64"]
     assert (eager["compile_cold_ns"], eager["compile_warm_ns"]) == (None, None)
     assert eager["break_even_images"] is None
-    # A call to warm up took 20,051 ms, and a later one 51; in the second process 2,048 and 48.
+    # A warm-up call took 20,051 ms, and a later one 51; in the second process 2,048 and 48.
     assert (default["compile_cold_ns"], default["compile_warm_ns"]) == (20_000 * MS, 2_000 * MS)
     # An image takes 24.75 ms instead of 50 ms: 20,000 / 25.25.
     assert default["break_even_images"] == 793
@@ -99,7 +99,7 @@ def test_a_variant_that_failed_is_a_run_with_its_reason(rows, swept):
         assert connection.execute(query, [row["run_id"]]).fetchall() == [(FAILURE,)]
 
 
-def test_the_command_prints_all_of_it(command: Command):
+def test_the_command_prints_every_variant_and_its_notes(command: Command):
     said = command("sweep", TAG)
     assert said.code == 0, said.err
     lines = {line.split("  ")[0].strip(): line for line in said.out.splitlines()}
@@ -120,14 +120,14 @@ def test_the_command_prints_all_of_it(command: Command):
         assert note in said.out.splitlines()
 
 
-def test_the_same_as_json(command: Command, rows):
+def test_the_command_prints_the_rows_as_json(command: Command, rows):
     said = json.loads(command("sweep", TAG, "--json").out)
     assert [row["variant"] for row in said] == list(rows)
     assert said[1]["process_image_ns"] == rows["default 64"]["process_image_ns"]
     assert said[1]["settings"] == {"size": "64"}
 
 
-def test_a_sweep_that_the_store_lacks(command: Command):
+def test_a_sweep_that_is_not_in_the_store_is_an_error(command: Command):
     said = command("sweep", "other")
     assert said.code == 1
     assert said.err == f"error: other: no such sweep; there is {TAG}\n"
@@ -155,7 +155,7 @@ def test_a_variant_that_was_tried_again_is_one_row_of_its_last_run(store, tmp_pa
     assert {row["base_run_id"] for row in rows.values()} == {rows["eager 64"]["run_id"]}
 
 
-def test_what_compiling_took_is_unknown_without_a_call_to_warm_up(store, tmp_path):
+def test_compile_times_are_unknown_without_warm_up_calls(store, tmp_path):
     cold = described("default 64") | {"warmup_times_ns": [[], []]}
     store.add(write_run(tmp_path, "default 64", cold, error="none"))
     with ingest.connect(store.path) as connection:
@@ -164,7 +164,7 @@ def test_what_compiling_took_is_unknown_without_a_call_to_warm_up(store, tmp_pat
     assert [row[name] for name in times] == [None] * 3
 
 
-def test_when_compiling_pays_is_unknown_without_eager(store, tmp_path, default_store, command):
+def test_break_even_is_unknown_without_the_eager_variant(store, tmp_path, default_store, command):
     store.add(write_run(tmp_path, "default 64", described("default 64"), error="none"))
     said = command("sweep", TAG, "--store", str(store.path))
     assert "20.0 s" in said.out
@@ -189,7 +189,7 @@ def test_values_of_other_types_are_absent(store, tmp_path, sweep):
         assert all(row == (None, None, None) for row in rows.fetchall())
 
 
-def test_a_sweep_that_is_no_object_is_warned_of(store, tmp_path):
+def test_a_sweep_that_is_not_an_object_has_a_warning(store, tmp_path):
     store.add(write_run(tmp_path, "odd", "a text", error="it failed"))
     query = "SELECT warnings FROM sources WHERE kind = 'run_json'"
     with ingest.connect(store.path) as connection:
@@ -204,7 +204,7 @@ def test_a_directory_without_a_profile_and_an_error_is_refused(store, tmp_path):
         store.add(run)
 
 
-def test_a_warm_up_with_other_inputs_tells_nothing_of_compiling(store, tmp_path):
+def test_compile_times_are_unknown_if_warm_up_had_other_inputs(store, tmp_path):
     sweep = described("default 64") | {"warmup_times_ns": [None, None], "recompiles": 1}
     store.add(write_run(tmp_path, "warm", sweep, error="none"))
     query = """
@@ -216,7 +216,7 @@ def test_a_warm_up_with_other_inputs_tells_nothing_of_compiling(store, tmp_path)
 
 
 @pytest.mark.parametrize("key", ["images", "base", "call_times_ns", "warmup_times_ns", "distance"])
-def test_a_key_that_is_missing_costs_its_own_figures_alone(store, tmp_path, key):
+def test_a_missing_key_only_removes_the_values_that_need_it(store, tmp_path, key):
     damaged = described("default 64")
     del damaged[key]
     store.add(write_run(tmp_path, "eager 64", described("eager 64"), error="none"))

@@ -3,7 +3,7 @@
 import pytest
 
 from capture.errors import CaptureError
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 
 
 def assert_one_line(finished, *expected: str) -> None:
@@ -83,7 +83,7 @@ def test_wrong_usage_exits_with_2(arguments, run_capture):
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
     def write_half(path):
-        with appearing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text("half")
             assert not path.exists()
             raise KeyboardInterrupt
@@ -92,7 +92,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         write_half(tmp_path / "run.json")
     assert list(tmp_path.iterdir()) == []
 
-    with appearing(tmp_path / "run.json") as temporary:
+    with atomic_write(tmp_path / "run.json") as temporary:
         temporary.write_text("whole")
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
@@ -100,5 +100,5 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     path = tmp_path / "gone" / "run.json"
 
-    with pytest.raises(CaptureError, match="No such file"), appearing(path) as temporary:
+    with pytest.raises(CaptureError, match="No such file"), atomic_write(path) as temporary:
         temporary.write_text("whole")

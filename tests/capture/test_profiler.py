@@ -143,7 +143,7 @@ def test_a_failing_body_leaves_what_there_was(work, tmp_path):
 def test_a_directory_that_cannot_be_made_is_one_error(work, tmp_path):
     (tmp_path / "file").write_text("mine")
 
-    with pytest.raises(CaptureError, match="cannot make the directory"):
+    with pytest.raises(CaptureError, match="cannot create the directory"):
         steps(Profiler(output_dir=tmp_path / "file" / "run"), work, 1)
 
 

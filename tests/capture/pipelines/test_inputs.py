@@ -100,7 +100,7 @@ def test_a_file_without_prompts_is_one_error(run_loaded_capture, tmp_path):
     empty.write_text("\n")
     finished = run_loaded_capture("flux", "--tiny", "--prompts", str(empty), "--no-profile")
     assert finished.returncode == 1
-    assert "no prompt in it" in finished.stderr
+    assert "has no prompts" in finished.stderr
 
 
 @pytest.mark.parametrize(
@@ -157,15 +157,15 @@ def test_an_image_that_cannot_be_had_is_one_error(tmp_path):
         read_image(str(no_image), 64, 64, 0)
     with pytest.raises(CaptureError, match="cannot be read as an image: No such file"):
         read_image(str(tmp_path / "none.png"), 64, 64, 0)
-    with pytest.raises(CaptureError, match="WanPipeline: no variant in diffusers"):
+    with pytest.raises(CaptureError, match="WanPipeline: diffusers has no variant"):
         load("wan", None, with_image=True)
 
 
 def test_a_strength_that_leaves_no_step_is_one_error():
     pipeline = load("sdxl", None, with_image=True)
-    with pytest.raises(CaptureError, match=r"0\.3 leaves less than one of 3 denoising steps"):
+    with pytest.raises(CaptureError, match=r"0\.3, less than one of 3 denoising steps"):
         check_inputs(pipeline, Inputs(steps=3, image="random", strength=0.3))
-    with pytest.raises(CaptureError, match="FluxPipeline takes no strength"):
+    with pytest.raises(CaptureError, match="FluxPipeline has no parameter strength"):
         check_inputs(load("flux", None), Inputs(image="random", strength=0.3))
 
 

@@ -195,7 +195,7 @@ def test_a_model_of_ones_own_is_loaded_from_its_directory(run_loaded_capture, tm
     )
 
     assert finished.returncode == 0, finished.stderr
-    assert "a call" in finished.stdout  # only times were asked for
+    assert "per call" in finished.stdout  # only times were asked for
     assert sorted(tmp_path.iterdir()) == [tmp_path / "model"]
 
 
@@ -224,9 +224,9 @@ def test_a_notebook_can_record_less(capture_extra, tmp_path):
     [
         ("flux", {"width": 65}, "multiples of 4"),
         ("wan", {"width": 72}, "multiples of 16"),
-        ("wan", {"frames": 4}, "frames must be one more than a multiple of 4"),
+        ("wan", {"frames": 4}, "4 frames: must be one more than a multiple of 4"),
         ("ltx", {"height": 48}, "multiples of 32"),
-        ("ltx", {"frames": 5}, "frames must be one more than a multiple of 8"),
+        ("ltx", {"frames": 5}, "5 frames: must be one more than a multiple of 8"),
     ],
 )
 def test_a_size_that_the_pipeline_would_round_is_refused(

@@ -74,7 +74,7 @@ def test_run_json_says_what_was_changed(run_loaded_capture, tmp_path):
         ("flux", Tuning(attention="nonesuch"), r"attention backend nonesuch: .*must be one of"),
         ("flux", Tuning(attention="flash"), r"attention backend flash: .*flash-attn"),
         ("flux", Tuning(attention="_native_cudnn"), r"attention backend _native_cudnn: No viable"),
-        ("sd3", Tuning(attention="native"), r"SD3Transformer2DModel: .*one backend alone"),
+        ("sd3", Tuning(attention="native"), r"SD3Transformer2DModel: .*only one backend"),
         ("sdxl", Tuning(cache="first-block"), r"UNet2DConditionModel .* has no enable_cache"),
         ("wan", Tuning(cache="taylorseer"), "taylorseer finds no layer to cache"),
     ],

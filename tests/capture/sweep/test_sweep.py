@@ -147,7 +147,7 @@ def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
         assert process.stderr
         said = process.stderr.read().decode()
     assert process.returncode == 130
-    assert "what is done stays in swept: the same command goes on from there" in said
+    assert "the results so far are in swept; run the same command to continue" in said
     assert "Traceback" not in said
     assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # it did not fail
     until = time.monotonic() + 30  # what it started has been told to end
@@ -166,19 +166,19 @@ def test_a_sweep_whose_variants_all_fail_fails(tmp_path):
     assert finished.returncode == 1
     assert "eager: failed: ImportError: no such part" in finished.stdout
     assert finished.stderr.splitlines()[-1] == (
-        "capture: every variant failed; what their processes said is in swept"
+        "capture: every variant failed; the logs are in swept"
     )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--try", "fast"), "fast: nothing to try"),
-        (("--axis", "kind"), "an axis is written as option=value,value"),
-        (("flux", "--tiny"), "name a pipeline, or a function"),
-        (("--script", "mine.py"), "mine.py: is not written as FILE:function"),
+        (("--try", "fast"), "--try fast: unknown"),
+        (("--axis", "kind"), "--axis kind: must be OPTION=VALUE,VALUE"),
+        (("flux", "--tiny"), "name either a pipeline or a function"),
+        (("--script", "mine.py"), "mine.py: must be FILE:FUNCTION"),
         (("--script", "other.py:mine"), "other.py: no such Python file"),
-        (("--no-profile",), "--no-profile: a sweep ends with a profile of each variant"),
+        (("--no-profile",), "--no-profile: not supported"),
     ],
 )
 def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):

@@ -133,14 +133,14 @@ def test_a_directory_is_for_one_sweep_at_a_time(tmp_path):
     """As long as a process of it runs, too: one of a sweep that was killed."""
     with locked(tmp_path) as lock:
         with (
-            pytest.raises(CaptureError, match="a process of this sweep is still at work"),
+            pytest.raises(CaptureError, match="a process of this sweep is still running"),
             locked(tmp_path),
         ):
             pass
         orphan = subprocess.Popen(
             [sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=[lock]
         )
-    with pytest.raises(CaptureError, match="still at work"), locked(tmp_path):
+    with pytest.raises(CaptureError, match="still running"), locked(tmp_path):
         pass
     orphan.kill()
     orphan.wait()
@@ -150,7 +150,7 @@ def test_a_directory_is_for_one_sweep_at_a_time(tmp_path):
 
 def test_a_directory_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CaptureError, match="cannot make the directory"):
+    with pytest.raises(CaptureError, match="cannot create the directory"):
         open_directory(PLAN, tmp_path / "file", tmp_path, "one")
     with pytest.raises(CaptureError, match="cannot write"):
         process.run([sys.executable], tmp_path / "none" / "log", 60, {})

@@ -76,11 +76,15 @@ def test_eager_compiles_nothing_whatever_holds_for_the_others():
 @pytest.mark.parametrize(
     ("tries", "axes", "message"),
     [
-        (["fast"], [], "fast: nothing to try; there are eager, default"),
-        (["eager+dynamic"], [], "eager compiles nothing"),
+        (["fast"], [], "--try fast: unknown; choose from eager, default"),
+        (["eager+dynamic"], [], "eager does not compile"),
         (["default+max-autotune"], [], "more than one mode"),
-        (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value stands there twice"),
-        (["default"], [Axis("seed", ("1",)), Axis("seed", ("2",))], "axis seed stands there twice"),
+        (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value occurs twice"),
+        (
+            ["default"],
+            [Axis("seed", ("1",)), Axis("seed", ("2",))],
+            "axis seed: this axis occurs twice",
+        ),
     ],
 )
 def test_what_cannot_be_tried(tries, axes, message):
@@ -109,7 +113,7 @@ def test_each_variant_has_a_folder_of_its_own():
 
 @pytest.mark.parametrize("text", ["big", "512x", "1x2x3", "-1"])
 def test_a_size_that_is_none(text):
-    with pytest.raises(CaptureError, match="a size is a number of pixels, or HEIGHTxWIDTH"):
+    with pytest.raises(CaptureError, match="must be a number of pixels or HEIGHTxWIDTH"):
         _ = plan("eager", axes=(Axis("size", (text,)),)).variants[0].options
 
 
@@ -191,7 +195,7 @@ def test_a_directory_goes_on_with_the_same_plan_alone(tmp_path):
     first = open_directory(plan("default"), tmp_path / "s", tmp_path, "one")
     assert first == (tmp_path / "s", "one")
     assert open_directory(plan("default"), tmp_path / "s", tmp_path, "two") == first
-    with pytest.raises(CaptureError, match="holds another sweep: `one`"):
+    with pytest.raises(CaptureError, match="contains another sweep, `one`"):
         open_directory(plan("regional"), tmp_path / "s", tmp_path, "two")
 
 
@@ -204,12 +208,12 @@ def test_without_a_name_another_plan_has_the_next_directory(tmp_path):
 
 def test_a_directory_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(CaptureError, match="is not empty, and holds no sweep"):
+    with pytest.raises(CaptureError, match="is not empty and contains no sweep"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")
 
 
 @pytest.mark.parametrize("content", ["", "{", "3", "{}"])
 def test_a_file_of_a_sweep_that_is_damaged(content, tmp_path):
     (tmp_path / "sweep.json").write_text(content)
-    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the file)"):
+    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the plan)"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")

@@ -143,9 +143,8 @@ class _Ending:
 
     def _report(self) -> list[Path]:
         """Report on stderr what was recorded. Return the runs with profiles."""
-        directories = number(
-            self._args.profile_dir, self._request.name, self._request.program, self._job
-        )
+        request = self._request
+        directories = number(self._args.profile_dir, request.name, request.program, self._job)
         runs = [directory for directory in directories if has_profile(directory)]
         if rank():
             return runs

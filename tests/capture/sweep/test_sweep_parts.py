@@ -83,7 +83,7 @@ def test_eager_compiles_nothing_whatever_holds_for_the_others():
         (
             ["default"],
             [Axis("seed", ("1",)), Axis("seed", ("2",))],
-            "axis seed: this axis occurs twice",
+            "seed: this axis occurs twice",
         ),
     ],
 )

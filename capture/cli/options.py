@@ -83,7 +83,9 @@ def _add_sweep(command: ArgumentParser) -> None:
         "PIPELINE --help`) apply to every variant."
     )
     command.add_argument(
-        "--script", metavar="FILE:FUNCTION", help="Sweep over a Python function instead."
+        "--script",
+        metavar="FILE:FUNCTION",
+        help="Sweep over a Python function instead of a pipeline.",
     )
     command.add_argument(
         "--try",

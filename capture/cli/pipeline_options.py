@@ -11,11 +11,11 @@ from capture.pipelines.tuning import CACHES, MODEL, OFFLOADS, QUANTIZATIONS
 from capture.recording.arguments import SCHEDULE, add_profiler_arguments
 
 WARM = {
-    "batch": "Images per warm-up call.",
-    "height": "Image height in warm-up calls, pixels.",
-    "width": "Image width in warm-up calls, pixels.",
-    "tokens": "Prompt tokens in warm-up calls.",
-    "steps": "Denoising steps in warm-up calls.",
+    "batch": "Images per warm-up call (default: as in measured calls).",
+    "height": "Image height in warm-up calls, pixels (default: likewise).",
+    "width": "Image width in warm-up calls, pixels (default: likewise).",
+    "tokens": "Prompt tokens in warm-up calls (default: likewise).",
+    "steps": "Denoising steps in warm-up calls (default: likewise).",
 }
 DTYPES = ("float32", "float16", "bfloat16")
 

@@ -2,10 +2,10 @@
 
 Builds a snapshot of N events in the form that torch writes: each allocation has a new list of
 shared frames, and its two frees share a list. With `--shared`, the lists themselves are shared.
-Then measures in separate processes: Python's unpickler, which keeps all objects in memory; the reader
-alone; and the complete ingest. Times are measured inside the process, the fastest of `--repeat`.
-Peak RSS is that of the process tree. "× file" is its excess over an idle process, divided by the
-size of the file. There are no limits: numbers depend on the machine.
+Then measures in separate processes: Python's unpickler, which keeps all objects in memory; the
+reader alone; and the complete ingest. Times are measured inside the process, the fastest of
+`--repeat`. Peak RSS is that of the process tree. "× file" is its excess over an idle process,
+divided by the size of the file. There are no limits: numbers depend on the machine.
 """
 
 import argparse

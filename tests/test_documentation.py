@@ -1,4 +1,4 @@
-"""Documentation that cannot rot: it is generated, or compared with what it speaks of."""
+"""Documentation stays up to date: it is generated, or compared with the code."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def paths_of_contributing() -> set[str]:
-    """The paths that stand in backticks, and those of the tree, which is indented."""
+    """Return the paths in backticks and those in the indented tree."""
     paths = set(re.findall(r"`([a-z_]+/[\w./<>]*|\w+\.(?:md|toml))`", CONTRIBUTING))
     package = ""
     for indent, name in re.findall(r"^( {4,})([\w./]+)  ", CONTRIBUTING, re.MULTILINE):
@@ -31,13 +31,13 @@ def paths_of_contributing() -> set[str]:
 
 @pytest.mark.parametrize("path", sorted(paths_of_contributing()))
 def test_contributing_names_what_exists(path: str) -> None:
-    """`<name>` stands for any name."""
+    """`<name>` matches any name."""
     assert list(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
 
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """A connection to an empty store, with views that stand for the tables named to macros."""
+    """A connection to an empty store, with views as arguments for macros that take a table name."""
     store = ingest.Store(tmp_path_factory.mktemp("documented") / "store")
     with connect(store.path) as opened:
         opened.execute("CREATE TEMP VIEW asked AS FROM memory_timeline")
@@ -57,11 +57,11 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]
         yield opened
 
 
-def test_the_data_dictionary_is_what_the_sql_says() -> None:
+def test_the_data_dictionary_matches_the_sql() -> None:
     assert generate.DICTIONARY.read_text(encoding="utf-8") == generate.data_dictionary()
 
 
-def test_links_within_the_data_dictionary_lead_to_one_heading() -> None:
+def test_links_within_the_data_dictionary_are_unambiguous() -> None:
     text = generate.DICTIONARY.read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     anchors = [heading.lower().replace(" ", "-") for heading in headings]
@@ -69,7 +69,7 @@ def test_links_within_the_data_dictionary_lead_to_one_heading() -> None:
     assert set(re.findall(r"\(#([^)]*)\)", text)) <= set(anchors)
 
 
-def test_the_questions_show_what_their_queries_give(sampled: Samples) -> None:
+def test_the_questions_show_the_results_of_their_queries(sampled: Samples) -> None:
     page = generate.QUESTIONS.read_text(encoding="utf-8")
     assert len(worked_questions.QUESTION.findall(page)) >= 10
     store = sampled.store(*worked_questions.RUNS)
@@ -88,7 +88,7 @@ NCCL = ("nccl_training_control", "nccl_training_test")
         ("tracelens", 12, (*WORKERS, "b200_gptoss")),
     ],
 )
-def test_users_of_another_tool_find_each_view(
+def test_the_queries_for_users_of_other_tools_return_rows(
     tool: str, fewest: int, runs: tuple[str, ...], sampled: Samples
 ) -> None:
     page = (REPOSITORY / "docs" / f"from_{tool}.md").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def test_users_of_another_tool_find_each_view(
     with connect(sampled.store(*runs)) as opened:
         for query in queries:
             rows = opened.execute(query).fetchall()
-            assert rows or "[pl]" in query, query  # no sample is of Lightning
+            assert rows or "[pl]" in query, query  # no sample uses Lightning
     assert_that_commands_have_their_options(page)
 
 
@@ -108,7 +108,7 @@ def assert_that_commands_have_their_options(page: str) -> None:
         assert set(re.findall(r"--[\w-]+", options)) <= known
 
 
-def test_the_page_of_megengine_shows_what_its_queries_give(sampled: Samples) -> None:
+def test_the_megengine_page_shows_the_results_of_its_queries(sampled: Samples) -> None:
     page = generate.MEGENGINE_PAGE.read_text(encoding="utf-8")
     assert len(worked_questions.QUESTION.findall(page)) >= 8
     store = sampled.store(*worked_questions.MEGENGINE)
@@ -121,34 +121,34 @@ def test_the_page_of_megengine_shows_what_its_queries_give(sampled: Samples) -> 
     assert_that_commands_have_their_options(page)
 
 
-def test_the_page_of_megengine_has_each_option_of_profile_analyze_and_each_table() -> None:
+def test_the_megengine_page_names_each_option_and_table() -> None:
     page = generate.MEGENGINE_PAGE.read_text(encoding="utf-8")
     command = get_command(app).commands["profile-analyze"]  # type: ignore[attr-defined]
     options = {name for option in command.params for name in option.opts if name[0] == "-"}
     missing = {name for name in options if not re.search(rf"`{name}\b", page)}
-    assert missing == {"--store"}  # is that of all commands
+    assert missing == {"--store"}  # this option is common to all commands
     topic = next(topic for topic in sql.TOPICS if topic.name == "megengine")
     for file in sql.of_topic(topic):
         assert f"| `{file.name}" in page, file.name
 
 
-def test_the_compared_figures_are_those_of_the_samples(sampled: Samples, samples: Path) -> None:
+def test_the_compared_figures_match_the_samples(sampled: Samples, samples: Path) -> None:
     store = ingest.Store(sampled.store(*compared_figures.RUNS))
     sections = compared_figures.compared(store, samples / "expected")
     assert compared_figures.PAGE.read_text(encoding="utf-8") == compared_figures.page(sections)
     assert not any(each.unexplained() for part in sections.values() for each in part)
 
 
-def test_the_graph_of_the_sql_is_what_the_sql_says() -> None:
+def test_the_graph_of_the_sql_matches_the_sql() -> None:
     assert generate.GRAPH.read_text(encoding="utf-8") == generate.sql_graph()
 
 
-def test_the_keys_of_run_json_are_what_the_code_says() -> None:
+def test_the_keys_of_run_json_match_the_code() -> None:
     page = generate.CAPTURE.read_text(encoding="utf-8")
     assert generate.capture_page(page) == page
 
 
-def test_the_readme_shows_what_the_commands_print(samples: Path) -> None:
+def test_the_readme_shows_the_output_of_the_commands(samples: Path) -> None:
     trace = samples / "traces" / generate.EXAMPLE
     assert generate.BLOCK.search(README)
     assert generate.readme(README, trace) == README
@@ -183,12 +183,12 @@ def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: C
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)
-def test_every_sql_file_says_what_it_is_for(path: Path) -> None:
+def test_every_sql_file_begins_with_a_header(path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("-- ")
 
 
-def test_the_sql_names_the_unknown_as_everything_else_does() -> None:
-    """A literal in brackets stands for what has no name; `ingest.names` has them all."""
+def test_the_sql_uses_the_shared_placeholder_names() -> None:
+    """A literal in brackets replaces a missing name and must be in `ingest.names`."""
     names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
     for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -197,7 +197,7 @@ def test_the_sql_names_the_unknown_as_everything_else_does() -> None:
             assert written in names, f"{path}: {written}"
 
 
-def test_every_command_and_option_has_help_and_a_place_in_the_readme() -> None:
+def test_every_command_and_option_has_help_and_is_in_the_readme() -> None:
     for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
         assert command.help, name
         assert f"ingest {name}" in README, name

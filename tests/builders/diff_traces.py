@@ -52,8 +52,8 @@ COMPILED_STEP = 800
 
 # Computed by hand for the first of two equal steps, in ns. Eager: kernels of 200 µs, 50 µs before
 # the first one, a bubble of 250 µs between two, and 500 µs of the bubble of 550 µs between the
-# steps, up to the start of the second step. Compiled: kernels of 194 µs, 50 µs before the first one, and
-# 556 µs of the bubble of 606 µs between the steps.
+# steps, up to the start of the second step. Compiled: kernels of 194 µs, 50 µs before the first
+# one, and 556 µs of the bubble of 606 µs between the steps.
 PARTS = {
     "lead": (50_000, 50_000),
     "bubble_host": (750_000, 556_000),

@@ -1,13 +1,13 @@
-"""Regenerates the docs that come from the code, and the output in the others.
+"""Regenerates the docs that come from the code, and example output in other docs.
 
     python -m docs.generate            the data dictionary, the graph of the SQL, keys of run.json
-    python -m docs.generate SAMPLES    and the README, the worked questions and the page of
-                                       MegEngine, with the output that the sample profiles in this
-                                       folder give
+    python -m docs.generate SAMPLES    also the README, the worked questions and the page of
+                                       MegEngine, with output for the sample profiles in this
+                                       directory
 
-A block of the README is fenced with ```console and begins with `$ ingest …`; what follows the
-command is its output. A query of the other two is fenced with ```sql; the table below it is its
-result.
+A block of the README is fenced with ```console and begins with `$ ingest …`. The lines after the
+command are its output. A query of the other two is fenced with ```sql, and the table below it is
+its result.
 """
 
 import os
@@ -39,7 +39,7 @@ SECONDS = re.compile(r"\d+\.\d s\b")
 
 
 def sql_graph() -> str:
-    """The text of `docs/sql_graph.md`: what each relation reads, a diagram for each topic."""
+    """Return the text of `docs/sql_graph.md`: a diagram per topic of what each relation reads."""
     reads = {node.name: node.reads for node in sql.nodes("catalog")}
     reads |= {node.name: node.reads for node in sql.nodes("scratch")}
     relations = {
@@ -68,13 +68,13 @@ def sql_graph() -> str:
 
 
 def capture_page(text: str) -> str:
-    """`text` with the table at its end as `capture.output.run_json` has it."""
+    """Return `text` with the table of keys at its end, from `capture.output.run_json`."""
     rows = [f"| {key} | {cell(meaning)} |\n" for key, meaning in KEYS.items()]
     return text.partition(KEYS_HEAD)[0] + KEYS_HEAD + "".join(rows)
 
 
 def readme(text: str, trace: Path) -> str:
-    """`text` with the output of each `$ ingest …` block as `trace` gives it, without times."""
+    """Return `text` with the output of each `$ ingest …` block for `trace`, without times."""
     with tempfile.TemporaryDirectory() as directory:
         example = Path(directory) / EXAMPLE
         example.symlink_to(trace.resolve())
@@ -95,7 +95,7 @@ def readme(text: str, trace: Path) -> str:
 
 
 def main() -> None:
-    """Writes them."""
+    """Write the docs."""
     DICTIONARY.write_text(data_dictionary(), encoding="utf-8")
     GRAPH.write_text(sql_graph(), encoding="utf-8")
     CAPTURE.write_text(capture_page(CAPTURE.read_text("utf-8")), encoding="utf-8")

@@ -1,16 +1,16 @@
-"""Markdown, as the generated docs write it."""
+"""Markdown of the generated docs."""
 
 
 def cell(text: str) -> str:
-    """`text` as a cell of a table."""
+    """Return `text` as a cell of a table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def anchor(title: str) -> str:
-    """Where a link to a heading leads to."""
+    """Return the anchor of a heading."""
     return title.lower().replace(" ", "-")
 
 
 def link(name: str) -> str:
-    """A link to the heading of that name."""
+    """Return a link to the heading of this name."""
     return f"[{name}](#{anchor(name)})"

@@ -1,4 +1,4 @@
-"""The results of the worked questions, from the sample profiles."""
+"""Generates the results of the worked questions from the sample profiles."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ import ingest
 from docs.markdown import cell
 
 QUESTION = re.compile(r"```sql\n(.*?)```\n(?:\n(?:\|[^\n]*\n)+)?", re.DOTALL)
-RUNS = {  # of docs/questions.md, by name: their files among the samples
+RUNS = {  # runs of docs/questions.md, and their files in the samples
     "flux_compile_recompile": "traces/cpu/flux_compile_recompile.json.gz",
     "flux_compiled_b2": "compile/flux_compiled_b2-*",
     "flux_eager_b2": "compile/flux_eager_b2-*",
@@ -24,7 +24,7 @@ RUNS = {  # of docs/questions.md, by name: their files among the samples
     "v100_resnet50_workers0": "traces/v100_resnet50_workers0.pt.trace.json.gz",
     "v100_resnet50_workers4": "traces/v100_resnet50_workers4.pt.trace.json.gz",
 }
-MEGENGINE = {  # of docs/megengine.md
+MEGENGINE = {  # runs of docs/megengine.md
     name: f"megengine/{name}.json"
     for name in (
         "prof_async", "prof_embed", "prof_fast", "prof_iter3", "prof_net3", "prof_onlywait"
@@ -33,7 +33,7 @@ MEGENGINE = {  # of docs/megengine.md
 
 
 def questions(text: str, store: Path) -> str:
-    """`text` with the rows that each of its queries gives on `store`, below the query."""
+    """Return `text` with the result of each query on `store` below the query."""
     connection = ingest.connect(store)
 
     def answer(match: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def questions(text: str, store: Path) -> str:
 
 
 def store_of(runs: dict[str, str], samples: Path, directory: Path) -> Path:
-    """A store in `directory` of these runs, by name: their files among the samples."""
+    """Create a store in `directory` with these runs. `runs` maps names to files in the samples."""
     store = ingest.Store(directory / "store")
     for name, pattern in runs.items():
         files = sorted(samples.glob(pattern))

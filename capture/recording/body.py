@@ -83,7 +83,7 @@ class Body:
             self.begin_step()
 
     def begin_step(self) -> None:
-        """Mark the begin of a step."""
+        """Mark the beginning of a step."""
         if self.trace:
             self.trace.mark(self.steps)
         self._step_began_ns = time.perf_counter_ns()
@@ -253,9 +253,8 @@ class Body:
         if not self._history:
             return
         try:
-            if not (
-                error and self._history.ran_out
-            ):  # otherwise it was written when memory ran out
+            # If memory ran out, the snapshot was written then.
+            if not (error and self._history.ran_out):
                 self._history.dump()
             self.memory_path = self.files.snapshot
         except Exception as failure:

@@ -241,7 +241,7 @@ class Recorder:
             self._steps_done = 0
 
     def _called(self, module: object) -> None:
-        """Handle the begin of an outermost module call on the main thread."""
+        """Handle the beginning of an outermost module call on the main thread."""
         self._begin()
         if self._is_over:
             self._calls.stop()
@@ -261,7 +261,7 @@ class Recorder:
             self._steps.optimized(optimizer)
 
     def _compiles(self, _: Any) -> None:
-        """Handle the begin of a compilation."""
+        """Handle the beginning of a compilation."""
         if self._is_over or not _is_main_thread():
             return
         self._compiled = True

@@ -35,7 +35,7 @@ class Steps:
             self._leader_calls = 0
 
     def called(self, module: object) -> None:
-        """Handle the begin of an outermost call. A module's second call ends the first step."""
+        """Handle the beginning of an outermost call. A module's second call ends the first step."""
         if self.source == "denoising" or self._optimizer:
             return
         if _in_pipeline():

@@ -34,7 +34,7 @@ from ingest.terminal import results, table  # noqa: E402
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 SHOWN, OTHER = "h100_owlv2", "mi300_owlv2"  # 0.13 million events each
 LARGE = "flux_compile_cachehit_stack"  # 2.19 million
-STEPS = "v100_resnet50_workers0"  # the run in which steps are picked
+STEPS = "v100_resnet50_workers0"  # the run for clicks on steps
 SNAPSHOT = "train_ctx512"
 FILES = {
     SHOWN: "traces/h100_owlv2.json.gz",
@@ -186,7 +186,7 @@ def row(heading: str) -> Callable[[Page], Locator]:
 
 
 def prepared(store: ingest.Store) -> dict[str, str]:
-    """The runs that are looked at, by name; adds those that the store lacks."""
+    """Return the ids of the measured runs by name. Add those that the store lacks."""
     names = {run.rpartition("-")[0]: run for run in store.run_ids()}
     for name, file in FILES.items():
         if name not in names:

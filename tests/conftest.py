@@ -83,7 +83,7 @@ def truth(samples: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def sampled(samples: Path, shared: Path) -> Samples:
-    """Stores of samples."""
+    """The samples as stores of runs."""
     return Samples(samples, shared)
 
 

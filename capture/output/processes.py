@@ -20,7 +20,7 @@ from typing import Any
 from capture.output.ranks import Job
 from capture.output.run_directory import choose, process_path, write_json
 
-_notes: list[Any] = []  # kept open
+_notes: list[Any] = []  # open files, so that their locks stay
 
 
 @dataclass(frozen=True)

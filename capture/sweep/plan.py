@@ -72,21 +72,22 @@ class Plan:
         return dict(redact(json.loads(json.dumps(asdict(self)))))
 
 
-def open_directory(plan: Plan, asked: Path | None, default: Path, tag: str) -> tuple[Path, str]:
+def open_directory(plan: Plan, requested: Path | None, default: Path, tag: str) -> tuple[Path, str]:
     """Choose the directory of a sweep and create it if necessary. Return it and the sweep's tag.
 
-    A directory with the same plan continues that sweep. If `asked` is None, the choice is the first
-    of `<default>`, `<default>-2`, … that is empty, or has this plan and is not finished: finished
-    results may be out of date. Raises CaptureError if the directory `asked` has other content.
+    A directory with the same plan continues that sweep. If `requested` is None, the choice is the
+    first of `<default>`, `<default>-2`, … that is empty, or has this plan and is not finished:
+    finished results may be out of date. Raises CaptureError if the directory `requested` has other
+    content.
     """
-    for directory in [asked] if asked else _numbered(default):
+    for directory in [requested] if requested else _numbered(default):
         is_empty = not make(directory)
         file = directory / FILE
         if file.exists():
             known = _read(file)
-            if known["plan"] == plan.content and (asked or not is_finished(plan, directory)):
+            if known["plan"] == plan.content and (requested or not is_finished(plan, directory)):
                 return directory, known["tag"]
-            if asked:
+            if requested:
                 raise CaptureError(
                     f"{directory} contains another sweep, `{known['tag']}`, with other options; "
                     "name another directory with --out"
@@ -94,7 +95,7 @@ def open_directory(plan: Plan, asked: Path | None, default: Path, tag: str) -> t
         elif is_empty:
             write_json(file, {"tag": tag, "plan": plan.content})
             return directory, tag
-        elif asked:
+        elif requested:
             raise CaptureError(
                 f"{directory} is not empty and contains no sweep; name another directory with --out"
             )

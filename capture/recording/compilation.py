@@ -16,9 +16,8 @@ from capture.output.run_directory import atomic_write
 
 MAX_COMPILATIONS = 10_000
 LOG_DIRECTORY = "TORCH_TRACE"
-CACHE_DIRECTORY = (
-    "TORCHINDUCTOR_CACHE_DIR"  # also contains Triton's kernels and AOTAutograd's graphs
-)
+# This directory also contains Triton's kernels and AOTAutograd's graphs.
+CACHE_DIRECTORY = "TORCHINDUCTOR_CACHE_DIR"
 TOO_LATE = (
     f"{LOG_DIRECTORY} was not set when torch was imported, so torch kept no compile log; "
     "use `capture run`, which sets it"

@@ -68,9 +68,7 @@ class Trace:
         self._discards = False
         self._steps = 0  # recorded steps of this cycle
         self._steps_ended = 0
-        self._cut_off: str | None = (
-            None  # the label of a step that the end of the recording cut off
-        )
+        self._cut_off: str | None = None  # the label of a step that was cut off
         self._steps_before = 0  # number of steps of earlier cycles in `steps_ns`
         self._mark: record_function | None = None
         self.profile = profile(
@@ -87,9 +85,8 @@ class Trace:
                 )
             },
         )
-        self.profile.record_steps = (
-            False  # `mark` marks the steps: the first can begin later, with a pipeline's loop
-        )
+        # `mark` marks the steps, because the first one can begin with a pipeline's loop.
+        self.profile.record_steps = False
 
     def start(self) -> None:
         """Begin to record."""
@@ -243,9 +240,8 @@ def in_own_call() -> bool:
     return _working > 0
 
 
-give_way: Callable[[], None] | None = (
-    None  # ends the recording of `capture run` for another profiler
-)
+# Ends the recording of `capture run`, so that another profiler can start.
+give_way: Callable[[], None] | None = None
 _working = 0
 
 

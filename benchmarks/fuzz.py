@@ -112,9 +112,8 @@ def violations(
             load(source, Staging(connection), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
-            may_be_refused = (
-                start < sample.events[0][0] or not untouched
-            )  # its header or all of it is damaged
+            # A file may be refused if its header or all of it is damaged.
+            may_be_refused = start < sample.events[0][0] or not untouched
             return [] if clear and may_be_refused else [f"refused: {error}"]
         except Exception as error:
             return [f"{type(error).__name__}: {error}"]

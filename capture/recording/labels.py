@@ -79,8 +79,6 @@ def make_valid(label: object, name: str, args: str | None) -> None:
 
 
 def _init(self: object, name: str, args: str | None = None) -> None:
-    from capture.recording.labels import (
-        make_valid,
-    )  # local, because this code runs with torch's globals
+    from capture.recording.labels import make_valid  # this code runs with torch's globals
 
     make_valid(self, name, args)

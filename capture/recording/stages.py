@@ -91,9 +91,8 @@ class Stages:
         def __call__(pipeline: DiffusionPipeline, *args: Any, **kwargs: Any) -> Any:
             if self._before_call:
                 self._before_call()
-            is_inner = any(
-                pipeline is other for other in self._calls
-            )  # a call of the base class's `__call__`
+            # A class can call the `__call__` of its base class.
+            is_inner = any(pipeline is other for other in self._calls)
             if is_inner or not self._is_recorded():
                 return call(pipeline, *args, **kwargs)
             with self._call_of(pipeline):

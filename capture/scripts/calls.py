@@ -100,9 +100,7 @@ _watching: OutermostCalls | None = None
 
 
 def _wrapped_call_impl(self: object, *args: Any, **kwargs: Any) -> Any:
-    from capture.scripts.calls import (
-        outermost,
-    )  # local, because this code runs with torch's globals
+    from capture.scripts.calls import outermost  # this code runs with torch's globals
 
     # The next line must be the fifth, as in torch's function: tracebacks name the line.
     return outermost(self, args, kwargs)

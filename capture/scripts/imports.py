@@ -37,9 +37,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        call = self._waiting.pop(
-            name, None
-        )  # so that another finder of this class does not recurse
+        call = self._waiting.pop(name, None)  # another finder of this class must not recurse
         if call is None:
             return None
         for finder in sys.meta_path:

@@ -55,9 +55,7 @@ def left(label: Any, error: tuple[Any, Any, Any]) -> None:
 
 
 def _exit(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-    from capture.scripts.optimizers import (
-        left,
-    )  # local, because this code runs with torch's globals
+    from capture.scripts.optimizers import left  # this code runs with torch's globals
 
     left(self, (exc_type, exc_value, traceback))
 
@@ -71,8 +69,6 @@ def made(optimizer: Any, params: Any, defaults: Any) -> None:
 
 
 def _init(self: Any, params: Any, defaults: Any) -> None:
-    from capture.scripts.optimizers import (
-        made,
-    )  # local, because this code runs with torch's globals
+    from capture.scripts.optimizers import made  # this code runs with torch's globals
 
     made(self, params, defaults)

@@ -32,9 +32,7 @@ class Comparison:
     trace: str
     peer: Figures
     ours: Figures
-    by_rule: Mapping[str, Figures] = field(
-        default_factory=dict
-    )  # `PLAIN` has the figures without any rule
+    by_rule: Mapping[str, Figures] = field(default_factory=dict)  # `PLAIN`: without any rule
     slack: float = 0.0  # the error of rounding in the other tool
 
     def judged(self) -> Counter[str]:

@@ -207,9 +207,7 @@ def test_a_callback_is_called_for_each_trace_and_may_fail(work, tmp_path):
     written = []
 
     def ready(profiler: Profiler) -> None:
-        profiler.export_chrome_trace(
-            str(tmp_path / f"{len(written)}.json")
-        )  # as with torch's profiler
+        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))  # as in torch
         written.append(profiler.trace_path.name)
         raise ZeroDivisionError
 

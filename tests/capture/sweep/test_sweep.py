@@ -201,9 +201,7 @@ def test_a_sweep_process_measures_a_pipeline(run_loaded_capture, tmp_path):
     assert found["images"] == 2
     assert len(found["call_times_ns"]) == 2
     assert found["compilation"] is None
-    assert (
-        found["warmup_times_ns"] is None
-    )  # warm-up calls have another size, so they are not comparable
+    assert found["warmup_times_ns"] is None  # warm-up calls have another size
     assert found["peak_bytes"] > 1 << 20
     made = np.load(file.with_suffix(".npy"))
     assert made.shape == (2, 32, 48, 3)

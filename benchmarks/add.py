@@ -1,10 +1,9 @@
-"""How long a small trace takes to add: `python benchmarks/add.py [--times N]`.
+"""Measures how long it takes to add a small trace: `python benchmarks/add.py [--times N]`.
 
-Whole processes, from prompt to prompt, in turn: DuckDB's bare `read_json` of the events into a
-table in memory, by a Python that imports nothing but DuckDB; `ingest --version`, which is what the
-interpreter and the imports take; and `ingest add` into a store with a run, into a new one, and into
-a new one where no store has been made before. It prints medians and judges nothing: figures depend
-on the machine.
+Measures complete processes, in turn: DuckDB's bare `read_json` of the events into a table in
+memory, in a Python process that imports only DuckDB; `ingest --version`, which is the time of the
+interpreter and the imports; and `ingest add` into a store with a run, into a new store, and into
+the first store of a machine. Prints medians. There are no limits: numbers depend on the machine.
 """
 
 import argparse
@@ -21,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 from ingest.terminal import results, table  # noqa: E402
 
@@ -41,23 +40,23 @@ COLUMNS = (
 
 
 def seconds(command: Sequence[object], cache: Path) -> float:
-    """How long a process takes that keeps its empty store in `cache`."""
+    """Return the seconds of a process that caches the template of empty stores in `cache`."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles its modules
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise each process compiles its modules
     began = time.perf_counter()
     subprocess.run(command, check=True, env=environment, cwd=cache, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
 
 
-def round_of(trace: Path, array: Path, place: Path) -> dict[str, float]:
-    """Each process once; `array` holds the events of the trace."""
-    cache, other = place / "cache", TRACES / "mi300_torch_compile_triton.json.gz"
+def round_of(trace: Path, array: Path, scratch: Path) -> dict[str, float]:
+    """Measure each process once. `array` is a file with only the events of the trace."""
+    cache, other = scratch / "cache", TRACES / "mi300_torch_compile_triton.json.gz"
     taken = {
         "bare parse": seconds([sys.executable, "-c", BARE, array], cache),
         "imports": seconds([COMMAND, "--version"], cache),
     }
     for what in ("new machine", "new store", "add"):
-        store = place / "store"
+        store = scratch / "store"
         shutil.rmtree(store, ignore_errors=True)
         if what == "new machine":
             shutil.rmtree(cache)
@@ -69,7 +68,7 @@ def round_of(trace: Path, array: Path, place: Path) -> dict[str, float]:
 
 
 def row(name: str, size: int, median: Mapping[str, float]) -> list[str]:
-    """The row of a trace."""
+    """Return the row of a trace."""
     return [
         name,
         f"{size / 1e3:,.0f}",
@@ -84,20 +83,20 @@ def row(name: str, size: int, median: Mapping[str, float]) -> list[str]:
 
 
 def main() -> None:
-    """Measures, prints."""
+    """Run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--times", type=int, default=5, help="of each measurement")
-    asked = parser.parse_args()
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
+    args = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as directory:
-        place = Path(directory)
-        (place / "cache").mkdir()
+        scratch = Path(directory)
+        (scratch / "cache").mkdir()
         for name in SAMPLES:
-            trace, array = TRACES / f"{name}.json.gz", place / "array.json"
+            trace, array = TRACES / f"{name}.json.gz", scratch / "array.json"
             text = gzip.decompress(trace.read_bytes())
             array.write_text(json.dumps(json.loads(text)["traceEvents"]))
-            round_of(trace, array, place)
-            rounds = [round_of(trace, array, place) for _ in range(asked.times)]
+            round_of(trace, array, scratch)
+            rounds = [round_of(trace, array, scratch) for _ in range(args.times)]
             median = {what: statistics.median(one[what] for one in rounds) for what in rounds[0]}
             rows.append(row(name, len(text), median))
     results().print(table(COLUMNS, rows, right=COLUMNS[1:]))

@@ -1,9 +1,9 @@
-"""What profiling costs: `python benchmarks/capture.py [--calls N]`.
+"""Measures the cost of profiling: `python benchmarks/capture.py [--calls N]`.
 
-Calls a tiny FLUX transformer, in turn without a profiler, inside one that is off, and with each
-option on; prints the fastest call of each, for the machine's own pace drifts by more than profiling
-costs, and how much longer it takes than without. The export of the trace is not in it. It judges
-nothing: figures depend on the machine.
+Calls a tiny FLUX transformer, in turn without a profiler, inside a disabled profiler, and with each
+option. Prints the fastest call of each, because the speed of the machine drifts by more than the
+cost of profiling, and its ratio to a call without a profiler. The export of the trace is not
+included. There are no limits: numbers depend on the machine.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else this file itself is what `import capture` finds
+sys.path[0] = str(ROOT)  # otherwise `import capture` finds this file
 
 from capture import Profiler  # noqa: E402
 from capture.pipelines.flux import tiny_flux  # noqa: E402
@@ -26,7 +26,7 @@ from ingest.terminal import results, table  # noqa: E402
 PLAIN = {"with_stack": False, "record_shapes": False}
 SETTINGS: dict[str, dict[str, Any] | None] = {
     "no profiler": None,
-    "a profiler that is off": {"enabled": False},
+    "a disabled profiler": {"enabled": False},
     "operators": PLAIN,
     "and shapes": PLAIN | {"record_shapes": True},
     "and allocations": PLAIN | {"profile_memory": True},
@@ -37,7 +37,7 @@ ROUNDS = 8
 
 
 def seconds(setting: dict[str, Any] | None, calls: int, call: Any) -> list[float]:
-    """How long each call takes."""
+    """Return the seconds of each call."""
     taken = []
     with tempfile.TemporaryDirectory() as directory:
         around = nullcontext() if setting is None else Profiler(output_dir=directory, **setting)
@@ -52,10 +52,10 @@ def seconds(setting: dict[str, Any] | None, calls: int, call: Any) -> list[float
 
 
 def main() -> None:
-    """Measures, prints."""
+    """Run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--calls", type=int, default=20)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     transformer = tiny_flux().transformer
     tokens, text = 256, 64
     inputs = {
@@ -76,7 +76,7 @@ def main() -> None:
     for _ in range(ROUNDS):
         for name, setting in SETTINGS.items():
             call()
-            taken[name] += seconds(setting, asked.calls, call)
+            taken[name] += seconds(setting, args.calls, call)
     fastest = {name: min(times) for name, times in taken.items()}
     bare = fastest["no profiler"]
     rows = [(name, f"{1e3 * best:.2f}", f"{best / bare:.2f}") for name, best in fastest.items()]

@@ -1,10 +1,10 @@
-"""How long the critical path of a step takes: `python benchmarks/critical_path.py`.
+"""Measures the time to find critical paths of steps: `python benchmarks/critical_path.py`.
 
-Steps of more and more events: operators of the host, each with a call that launches a kernel, on
-four streams. "path s" is the time to build the graph and find its longest path, "gains s" that to
-find it again without each of the names that take most of it: the fastest of three, in one process.
-"peak MB" is the memory that Python and numpy take for it. It judges nothing: figures depend on the
-machine.
+The steps grow in size. They have operators on the host, each with a call that launches a kernel,
+and four streams. "path s" is the time to build the graph and find its longest path. "gains s" is
+the time to find the path again without each of the names that take most of it. Both are the fastest
+of three in one process. "peak MB" is the peak memory of Python and numpy. There are no limits:
+numbers depend on the machine.
 """
 
 import sys
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 from ingest.pipeline.critical_path.find import build_graph  # noqa: E402
 from ingest.pipeline.critical_path.gains import gains, labels_of  # noqa: E402
@@ -31,7 +31,7 @@ COLUMNS = ("events", "nodes", "path s", "gains s", "peak MB")
 
 
 def step(events: int) -> Nodes:
-    """A third each of operators, calls and kernels; kernels take longer than their launch."""
+    """Build a step of operators, calls and kernels, a third each. Kernels outlast their launch."""
     count = events // 3
     rng = np.random.default_rng(0)
     begins = np.arange(count) * OP_NS
@@ -39,9 +39,9 @@ def step(events: int) -> Nodes:
     stream = rng.integers(0, STREAMS, count)
     starts = np.empty(count, np.int64)
     free = [0] * STREAMS
-    for place, (lane, launched) in enumerate(zip(stream.tolist(), begins.tolist(), strict=True)):
-        starts[place] = max(free[lane] + 1_000, launched + 2 * CALL_NS)
-        free[lane] = int(starts[place] + kernel_ns[place])
+    for index, (lane, launched) in enumerate(zip(stream.tolist(), begins.tolist(), strict=True)):
+        starts[index] = max(free[lane] + 1_000, launched + 2 * CALL_NS)
+        free[lane] = int(starts[index] + kernel_ns[index])
     number = np.arange(count)
     none, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
     names = (number % NAMES + 1).astype(np.uint64)
@@ -82,7 +82,7 @@ def step(events: int) -> Nodes:
 
 
 def measured(events: int) -> tuple[str, ...]:
-    """A row of the table."""
+    """Measure a step of this size. Return its row of the table."""
     seconds = []
     for _ in range(3):
         nodes = step(events)

@@ -1,10 +1,10 @@
-"""How quick two large runs are compared: `python benchmarks/diff.py [--times 16] [--store DIR]`.
+"""Measures comparisons of two large runs: `python benchmarks/diff.py [--times 16] [--store DIR]`.
 
-Two traces of TRACE_SAMPLES, an H100's and an MI300X's of one model with Python stacks, each with
-its events so many times over, are runs of a store (one that is there already is used again). Each
-figure is beside that of the join of both runs' rankings by name, which is what a comparison by
-names alone would do. Seconds are the fastest of `--repeat` in a process that has done the same
-before, but for the whole command; it judges nothing: figures depend on the machine.
+The runs are two traces of TRACE_SAMPLES of the same model with Python stacks, on an H100 and on an
+MI300X. The events of each are repeated `--times` times. An existing store is used again. Each time
+is compared with a join of both runs' rankings by name, which is what a comparison by names alone
+would need. Times are the fastest of `--repeat`, after one run in the same process, except for the
+command `ingest diff`, which is a new process. There are no limits: numbers depend on the machine.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else a file beside this one is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from benchmarks.ingest import times  # noqa: E402
@@ -34,7 +34,7 @@ MACROS = ("run_diff", "op_diff", "kernel_diff", "module_diff", "alignment", "com
 
 
 def build(store: ingest.Store, count: int) -> None:
-    """Fills an empty store with both traces, `count` times over."""
+    """Add both traces, each with its events `count` times, to an empty store."""
     for name in PAIR:
         with tempfile.TemporaryDirectory() as directory:
             trace = Path(directory) / f"{name}.json"
@@ -43,7 +43,7 @@ def build(store: ingest.Store, count: int) -> None:
 
 
 def fastest(action: Callable[[], object], repeat: int) -> float:
-    """Seconds that it takes."""
+    """Return the seconds of the fastest repetition."""
     taken = []
     for _ in range(repeat):
         began = time.perf_counter()
@@ -53,16 +53,18 @@ def fastest(action: Callable[[], object], repeat: int) -> float:
 
 
 def main() -> None:
-    """Builds, measures, prints."""
+    """Build the store, run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--times", type=int, default=16, help="the events of each trace")
+    parser.add_argument(
+        "--times", type=int, default=16, help="repetitions of the events of each trace"
+    )
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--store", type=Path)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        store = ingest.Store(asked.store or Path(scratch) / "store")
+        store = ingest.Store(args.store or Path(scratch) / "store")
         if not store.run_ids():
-            build(store, asked.times)
+            build(store, args.times)
         connection = ingest.connect(store.path)
         runs = connection.execute(
             "SELECT run_id, events FROM run_overview ORDER BY name"
@@ -78,11 +80,11 @@ def main() -> None:
                 return connection.execute(query, ids).fetchall()
 
             ask()
-            seconds[what] = fastest(ask, asked.repeat)
+            seconds[what] = fastest(ask, args.repeat)
         command = [sys.executable, "-m", "ingest", "diff", *ids.values(), "--store", store.path]
         seconds["`ingest diff`, the process"] = fastest(
             lambda: subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True),
-            asked.repeat,
+            args.repeat,
         )
     print(" and ".join(f"{events:,}" for _, events in runs), "events")
     first = next(iter(seconds.values()))

@@ -1,6 +1,7 @@
-"""Damages real traces at random and checks what is read: `python benchmarks/fuzz.py [SECONDS]`.
+"""Damages real traces at random and checks their reading: `python benchmarks/fuzz.py [SECONDS]`.
 
-Prints a line for each violation, with the arguments that repeat it: `--sample NAME --seed N`.
+Prints a line for each violation, with the arguments to reproduce it: `--sample NAME --seed N`.
+Exits with 1 if there are any.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import duckdb
 
 ROOT = Path(__file__).parent.parent
 if __name__ == "__main__":
-    sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
+    sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 
 from ingest.errors import ProfileError  # noqa: E402
@@ -47,18 +48,18 @@ Identity = tuple[str, str, str, str]
 
 
 class Sample:
-    """A real trace, inflated, with the place and the identity of each event in it."""
+    """A real trace, uncompressed, with the position and identity of each event."""
 
     def __init__(self, path: Path) -> None:
         recorded = path.read_bytes()
         self.content = gzip.decompress(recorded) if path.suffix == ".gz" else recorded
         self.events: list[tuple[int, int, Identity]] = []
-        text = self.content.decode("latin-1")  # a byte a character
+        text = self.content.decode("latin-1")  # one byte per character
         position = text.index("[", text.index('"traceEvents"')) + 1
         while (position := text.find("{", position)) >= 0:
             try:
                 event, end = DECODER.raw_decode(text, position)
-            except ValueError:  # as torch wrote it
+            except ValueError:  # torch wrote invalid JSON here
                 position += 1
                 continue
             if "ph" in event and "name" in event:
@@ -67,7 +68,7 @@ class Sample:
 
 
 def identity(event: dict[str, Any]) -> Identity:
-    """What tells an event from others: phase, name, thread, time in ns."""
+    """Return the identity of an event: phase, name, thread, time in ns."""
     ts = Decimal(event["ts"]) * 1000 if "ts" in event else None
     time_ns = "" if ts is None else str(int(ts.to_integral_value(ROUND_HALF_UP)))
     name = str(event["name"]).encode("latin-1", "replace").decode("utf-8", "replace")
@@ -75,7 +76,7 @@ def identity(event: dict[str, Any]) -> Identity:
 
 
 def damaged(content: bytes, chance: random.Random) -> tuple[bytes, int, int]:
-    """The content with one damage, and which bytes of the original it took the place of."""
+    """Return the content with one damage, and the start and end of the bytes that it replaced."""
     start = chance.randrange(len(content) + 1)
     length = chance.choice((0, 1, 1, 2, 3, 10, 100, 1000, 10_000, len(content)))
     end = min(start + length, len(content))
@@ -94,9 +95,9 @@ def damaged(content: bytes, chance: random.Random) -> tuple[bytes, int, int]:
 def violations(
     sample: Sample, content: bytes, start: int, end: int, directory: Path, chance: random.Random
 ) -> list[str]:
-    """What is wrong with the reading of `content`, the sample but for bytes `start` to `end`.
+    """Read `content` and return the violations. It differs from the sample in bytes `start`:`end`.
 
-    It is read compressed or not, and in blocks of some size, as `chance` has it.
+    `chance` decides about compression and the size of the blocks that are read.
     """
     path = directory / "damaged.json"
     path.write_bytes(gzip.compress(content, 1) if chance.random() < 0.2 else content)
@@ -111,7 +112,8 @@ def violations(
             load(source, Staging(connection), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
-            may_be_refused = start < sample.events[0][0] or not untouched  # its head, or all of it
+            # A file may be refused if its header or all of it is damaged.
+            may_be_refused = start < sample.events[0][0] or not untouched
             return [] if clear and may_be_refused else [f"refused: {error}"]
         except Exception as error:
             return [f"{type(error).__name__}: {error}"]
@@ -132,20 +134,21 @@ def violations(
 
 
 def main() -> None:
+    """Damage and read traces until the time is over, then print the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", nargs="?", type=float, default=60)
-    parser.add_argument("--sample", help="only this one")
-    parser.add_argument("--seed", type=int, help="only this damage")
-    said = parser.parse_args()
+    parser.add_argument("--sample", help="damage only this sample")
+    parser.add_argument("--seed", type=int, help="repeat only the damage of this seed")
+    args = parser.parse_args()
     root = Path(os.environ.get("TRACE_SAMPLES") or ROOT.parent / "shared" / "samples")
-    names = [said.sample] if said.sample else SAMPLES
+    names = [args.sample] if args.sample else SAMPLES
     samples = {name: Sample(root / name) for name in names}
-    until = time.monotonic() + said.seconds
+    until = time.monotonic() + args.seconds
     tried = failed = 0
     with tempfile.TemporaryDirectory() as directory:
-        while time.monotonic() < until and not (tried and said.seed is not None):
+        while time.monotonic() < until and not (tried and args.seed is not None):
             name = random.choice(names)
-            seed = random.randrange(2**32) if said.seed is None else said.seed
+            seed = random.randrange(2**32) if args.seed is None else args.seed
             chance = random.Random(seed)
             content, start, end = damaged(samples[name].content, chance)
             wrong = violations(samples[name], content, start, end, Path(directory), chance)

@@ -1,10 +1,11 @@
-"""How fast the ingest is beside a bare parse: `python benchmarks/ingest.py [--ten] [--repeat N]`.
+"""Compares the ingest with a bare parse: `python benchmarks/ingest.py [--ten] [--repeat N]`.
 
-For each input, in turn and in processes of their own: DuckDB's bare `read_json` of the same
-`traceEvents` array with the same columns, into a table in a database file and into one in memory;
-then the whole ingest (read, parse, normalise, nest, link, write Parquet). Seconds are those inside
-the process, the fastest of N; peak RSS is that of the whole process tree. `--ten` adds the large
-trace ten times over (6 GB of JSON on disk). It judges nothing: figures depend on the machine.
+For each input, in turn and in separate processes: DuckDB's bare `read_json` of the same
+`traceEvents` array with the same columns, into a table in a database file and into a table in
+memory; then the complete ingest (read, parse, normalise, nest, link, write Parquet). Times are
+measured inside the process, the fastest of N. Peak RSS is that of the process tree. `--ten` adds an
+input with the events of the large trace ten times (6 GB of JSON on disk). There are no limits:
+numbers depend on the machine.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from pathlib import Path
 import duckdb
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else this file itself is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
@@ -53,11 +54,11 @@ BARE = """
 """
 
 
-# What runs in a process of its own, and prints its seconds.
+# Functions that run in a separate process, which prints their seconds.
 
 
 def bare(array: str, database: str) -> float:
-    """DuckDB's own parse of the array of events into a table."""
+    """Parse the array of events into a table with DuckDB. Return the seconds."""
     with duckdb.connect(database, config={"preserve_insertion_order": False}) as connection:
         connection.execute("SET enable_progress_bar = false")
         began = time.perf_counter()
@@ -66,7 +67,7 @@ def bare(array: str, database: str) -> float:
 
 
 def whole(trace: str, store: str) -> float:
-    """The ingest into a new store."""
+    """Ingest the trace into a new store. Return the seconds."""
     opened = ingest.Store(store)
     began = time.perf_counter()
     opened.add(trace)
@@ -74,20 +75,20 @@ def whole(trace: str, store: str) -> float:
 
 
 def measured(*call: str, script: str = __file__) -> tuple[float, int]:
-    """Seconds that a function of a script took in a process, and the tree's peak RSS, bytes."""
+    """Run a function of a script in a process. Return its seconds and peak RSS (tree), bytes."""
     command = [sys.executable, script, "--call", *call]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         peak = watched(process)
         assert process.stdout
         assert process.stderr
-        printed, said = process.stdout.read(), process.stderr.read()
+        printed, errors = process.stdout.read(), process.stderr.read()
     if process.returncode:
-        raise SystemExit(f"{' '.join(call)}: {said.decode()}")
+        raise SystemExit(f"{' '.join(call)}: {errors.decode()}")
     return float(printed), peak
 
 
 def watched(process: subprocess.Popen[bytes]) -> int:
-    """Peak RSS of a process and its descendants until it ends, bytes."""
+    """Wait for a process. Return the peak RSS of it and its descendants, bytes."""
     peak = 0
     while process.poll() is None:
         peak = max(peak, sum(map(rss, descendants(process.pid))))
@@ -102,7 +103,7 @@ def descendants(pid: int) -> Iterator[int]:
             for child in children.read_text().split():
                 yield from descendants(int(child))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
 
 
 def rss(pid: int) -> int:
@@ -116,7 +117,7 @@ def rss(pid: int) -> int:
 
 
 def times(trace: Path, count: int, target: Path) -> None:
-    """Writes the events of a trace `count` times over, each time later and with ids of its own."""
+    """Write the events of a trace `count` times, each time at a later time and with new ids."""
     text = gzip.decompress(trace.read_bytes())
     start, end = array_of(text)
     events = text[start:end]
@@ -134,13 +135,13 @@ def _shifted(found: re.Match[bytes], number: int) -> bytes:
 
 
 def array_of(text: bytes) -> tuple[int, int]:
-    """Where the events of a pretty-printed trace begin and end, inside their brackets."""
+    """Return the start and end of the events of a pretty-printed trace, inside the brackets."""
     start = text.index(b"[", text.index(b'"traceEvents"')) + 1
     return start, text.index(b"\n  ]", start)
 
 
 def prepared(directory: Path, trace: Path) -> Path:
-    """The array of events in a file of its own, for the bare parse."""
+    """Write the array of events to a separate file, for the bare parse. Return its path."""
     array = directory / "array.json"
     text = trace.read_bytes()
     start, end = array_of(text)
@@ -148,11 +149,11 @@ def prepared(directory: Path, trace: Path) -> Path:
     return array
 
 
-# Figures.
+# Measurements.
 
 
 def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list[list[str]]:
-    """Rows of the table for one trace, as .json and .json.gz."""
+    """Return the rows of the table for one trace, as .json and .json.gz."""
     array, size = prepared(directory, trace), trace.stat().st_size
     database, store = directory / "bare.duckdb", directory / "store"
     seconds: dict[str, list[float]] = {}
@@ -193,7 +194,7 @@ def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list
 
 
 def many(directory: Path) -> list[list[str]]:
-    """Seconds of one command that adds many runs, by one process and by two."""
+    """Time a command that adds many runs, with one process and with two. Return the rows."""
     for number in range(MANY_RUNS):
         run = directory / "runs" / f"run{number}"
         run.mkdir(parents=True)
@@ -214,10 +215,12 @@ def many(directory: Path) -> list[list[str]]:
 
 
 def main() -> None:
-    """Builds the inputs, measures, prints."""
+    """Build the inputs, run the measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--ten", action="store_true", help="also ten times the large trace")
+    parser.add_argument(
+        "--ten", action="store_true", help="also measure the large trace ten times over"
+    )
     parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.call:

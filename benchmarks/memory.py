@@ -1,11 +1,11 @@
-"""How fast memory snapshots are read: `python benchmarks/memory.py [--events N] [--shared]`.
+"""Measures the reading of memory snapshots: `python benchmarks/memory.py [--events N] [--shared]`.
 
-A snapshot of N events is made as torch writes it, with a fresh list of shared frames for each
-allocation, which its two frees share (`--shared`: the lists themselves are shared). Then, in
-processes of their own: Python's unpickler, which holds all of it; the reader alone; the whole
-ingest. Seconds are those inside the process, the fastest of `--repeat`; peak RSS is that of the
-whole process tree, and `×` the file what of it exceeds that of a process that reads nothing. It
-judges nothing: figures depend on the machine.
+Builds a snapshot of N events in the form that torch writes: each allocation has a new list of
+shared frames, and its two frees share a list. With `--shared`, the lists themselves are shared.
+Then measures in separate processes: Python's unpickler, which keeps all objects in memory; the
+reader alone; and the complete ingest. Times are measured inside the process, the fastest of
+`--repeat`. Peak RSS is that of the process tree. "× file" is its excess over an idle process,
+divided by the size of the file. There are no limits: numbers depend on the machine.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else a file beside this one is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from benchmarks.ingest import measured  # noqa: E402
@@ -30,37 +30,37 @@ from ingest.terminal import results, table  # noqa: E402
 STACKS, DEPTH, FRAMES = 200, 12, 500
 SEGMENT_BYTES = 20 << 20
 SIZES = (512, 2048, 4096, 65_536, 300_000, 2_097_152, 16_777_216)
-LIVE = 2000  # allocations held at a time
+LIVE = 2000  # maximum number of live allocations
 START_US = 1_750_000_000_000_000
 COLUMNS = ("what", "MB of pickle", "events", "s", "MB/s", "peak RSS MB", "× file")
 
 
-# What runs in a process of its own, and prints its seconds.
+# Functions that run in a separate process, which prints their seconds.
 
 
 def nothing(path: str, store: str) -> None:
-    """What a process takes that has imported all, and reads nothing."""
+    """Read nothing, to measure a process that has only imported the modules."""
 
 
 def unpickle(path: str, store: str) -> None:
-    """Python's own unpickler, in C."""
+    """Read the file with Python's unpickler in C."""
     with open(path, "rb") as file:
         pickle.load(file)
 
 
 def read(path: str, store: str) -> None:
-    """The reader, whose batches are let go."""
+    """Read the file and discard the batches."""
     for _ in MemorySnapshot(Path(path), Stacks()).events():
         pass
 
 
 def add(path: str, store: str) -> None:
-    """The ingest into a new store."""
+    """Ingest the file into a new store."""
     ingest.Store(store).add(path)
 
 
 def make(path: str, events: str, shared: str) -> None:
-    """Writes a snapshot of so many events."""
+    """Write a snapshot of this number of events."""
     with open(path, "wb") as file:
         pickle.dump(snapshot(int(events), shared == "shared"), file, 4)
 
@@ -69,7 +69,7 @@ CALLS = {call.__name__: call for call in (nothing, unpickle, read, add, make)}
 
 
 def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
-    """Allocations and frees whose curve ends at what the blocks of the segments have."""
+    """Build a snapshot. Its allocations and frees end with the live blocks of its segments."""
     draw = random.Random(0)
     frames = [
         {"name": f"function_{n}", "filename": f"/home/user/model/file_{n % 40}.py", "line": n}
@@ -86,7 +86,7 @@ def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
             {
                 "action": action, "addr": address, "size": size, "stream": 0,
                 "time_us": START_US + len(trace) * 7,
-                "compile_context": "".join(["N", "/A"]),  # a string of its own, as torch makes it
+                "compile_context": "".join(["N", "/A"]),  # always a new string, as in torch
                 "user_metadata": "", "frames": stack,
             }
         )  # fmt: skip
@@ -101,8 +101,8 @@ def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
             live.append((free[rounded].pop(), rounded, rounded - draw.randrange(128), stack))
             event("alloc", live[-1][0], live[-1][2], stack if is_shared else list(stack))
         elif count - len(trace) >= 2:
-            place = draw.randrange(len(live))
-            live[place], live[-1] = live[-1], live[place]
+            index = draw.randrange(len(live))
+            live[index], live[-1] = live[-1], live[index]
             address, rounded, size, _ = live.pop()
             stack = draw.choice(stacks)
             stack = stack if is_shared else list(stack)
@@ -120,11 +120,11 @@ def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
 
 
 def segments(live: list[Any], free: dict[int, list[int]]) -> list[dict[str, Any]]:
-    """Segments of blocks that lie side by side."""
-    places = {address: (size, asked, stack) for address, size, asked, stack in live}
-    places |= {address: (size, 0, []) for size, found in free.items() for address in found}
+    """Build segments of adjacent blocks."""
+    blocks = {address: (size, requested, stack) for address, size, requested, stack in live}
+    blocks |= {address: (size, 0, []) for size, found in free.items() for address in found}
     listed: list[dict[str, Any]] = []
-    for address, (size, asked, stack) in sorted(places.items()):
+    for address, (size, requested, stack) in sorted(blocks.items()):
         if not listed or listed[-1]["total_size"] + size > SEGMENT_BYTES:
             listed.append(
                 {
@@ -135,25 +135,25 @@ def segments(live: list[Any], free: dict[int, list[int]]) -> list[dict[str, Any]
             )  # fmt: skip
         segment = listed[-1]
         segment["total_size"] += size
-        segment["requested_size"] += asked
-        if asked:
+        segment["requested_size"] += requested
+        if requested:
             segment["allocated_size"] += size
             segment["active_size"] += size
         segment["blocks"].append(
             {
-                "address": address, "size": size, "requested_size": asked,
-                "state": "active_allocated" if asked else "inactive", "frames": stack,
+                "address": address, "size": size, "requested_size": requested,
+                "state": "active_allocated" if requested else "inactive", "frames": stack,
             }
         )  # fmt: skip
     return listed
 
 
 def main() -> None:
-    """Makes the snapshot, measures, prints."""
+    """Build the snapshot, run the measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=2_000_000)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--shared", action="store_true", help="lists of frames are shared")
+    parser.add_argument("--shared", action="store_true", help="share the lists of frames")
     parser.add_argument("--only", nargs="+", choices=["unpickle", "read", "add"])
     parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,12 +1,11 @@
-"""How long the pages take in a fresh browser: `python benchmarks/pages.py --store DIR`.
+"""Measures the pages of the dashboard in a fresh browser: `python benchmarks/pages.py --store DIR`.
 
-DIR is a store of `benchmarks/store.py`, to which this adds traces of 0.13 and 2.19 million events
-and a memory snapshot. A page is measured from its address to the last thing that it draws, in a
-browser that has loaded nothing before, beside a Streamlit page with one word; a click in a page
-that is drawn. The server's part of each is the time in which it runs the page's script and sends
-what that draws. The first page is measured from the start of the server, the moment at which a user
-begins to wait. It prints each figure beside the limit that we set, and judges nothing: figures
-depend on the machine.
+DIR is a store of `benchmarks/store.py`. This script adds traces of 0.13 and 2.19 million events and
+a memory snapshot to it. A page is measured from its address until its last element is drawn, in a
+browser that has loaded nothing before. It is compared with a Streamlit page of one word. A click is
+measured in a page that is already drawn. The server's part is the time to run the page's script and
+to send its elements. The first page is measured from the start of the server, when a user begins to
+wait. The script prints our limits but does not enforce them: numbers depend on the machine.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Locator, Page, WebSocket, sync_playwright
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
@@ -35,7 +34,7 @@ from ingest.terminal import results, table  # noqa: E402
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 SHOWN, OTHER = "h100_owlv2", "mi300_owlv2"  # 0.13 million events each
 LARGE = "flux_compile_cachehit_stack"  # 2.19 million
-STEPS = "v100_resnet50_workers0"  # the run in which steps are picked
+STEPS = "v100_resnet50_workers0"  # the run for clicks on steps
 SNAPSHOT = "train_ctx512"
 FILES = {
     SHOWN: "traces/h100_owlv2.json.gz",
@@ -47,17 +46,20 @@ FILES = {
 PAGES_OF_RUN = ("overview", "operators", "timeline", "modules", "bubbles", "streams", "advice")
 CHROMIUMS = ("chromium-headless-shell", "chromium")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-FIRST_PAGE = 4.0  # seconds that we allow
-MORE, MORE_LARGE = 0.7, 1.0  # seconds beside the empty page; the second of 2.19 M events
+FIRST_PAGE = 4.0  # limit, s
+MORE, MORE_LARGE = (
+    0.7,
+    1.0,
+)  # limits in addition to the empty page, s; the second is for 2.19 M events
 CLICK = 0.5
-# The moment of the last change, in the page or on a canvas.
+# Records the time of the last change in the page or on a canvas.
 WATCH = """
     window.changed = 0;
     const note = () => { window.changed = performance.now(); };
     const observer = new MutationObserver(note);
     const all = {subtree: true, childList: true, characterData: true, attributes: true};
     observer.observe(document, all);
-    const attach = Element.prototype.attachShadow;  // tables are drawn in roots of their own
+    const attach = Element.prototype.attachShadow;  // tables are drawn in shadow roots
     Element.prototype.attachShadow = function (...given) {
         const root = attach.apply(this, given);
         observer.observe(root, all);
@@ -84,14 +86,14 @@ CLICKED = "window.changed = performance.now()"
 
 
 class Taken(NamedTuple):
-    """What a user waited for, s, and the server's part of it."""
+    """The time that a user waits, s, and the server's part of it, s."""
 
     seconds: float
     server: float
 
 
 class Measured(NamedTuple):
-    """Something measured several times, and the seconds that we allow beside the empty page."""
+    """A repeated measurement with its limit, s, or its limit in addition to the empty page."""
 
     what: str
     taken: list[Taken]
@@ -99,12 +101,12 @@ class Measured(NamedTuple):
     limit: float | None = None
 
 
-Click = tuple[str, str, Callable[[Page], Locator]]  # what, the page, what is clicked there
+Click = tuple[str, str, Callable[[Page], Locator]]  # name, path of the page, element to click
 
 
 @contextmanager
 def served(script: Path, *arguments: str) -> Iterator[str]:
-    """A Streamlit script; gives its address as soon as that answers."""
+    """Serve a Streamlit script. Yield its address once the server answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -138,7 +140,7 @@ def _answers(address: str) -> bool:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser that has loaded nothing yet: the system's where there is one."""
+    """Start a browser that has loaded nothing yet, preferably the system's."""
     with sync_playwright() as playwright:
         system = next(filter(None, map(shutil.which, CHROMIUMS)), None)
         browser = playwright.chromium.launch(executable_path=system, args=list(OPTIONS))
@@ -147,7 +149,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def load(address: str, click: Callable[[Page], Locator] | None = None) -> Taken:
-    """From the address, in a fresh browser, until all is drawn; or from a click on the page."""
+    """Measure a page in a fresh browser until all is drawn, from its address or from a click."""
     with chromium() as browser:
         tab = browser.new_page(viewport={"width": 1600, "height": 1400})
         tab.add_init_script(WATCH)
@@ -170,7 +172,7 @@ def load(address: str, click: Callable[[Page], Locator] | None = None) -> Taken:
             received.clear()
             began = float(tab.evaluate(CLICKED))
             target.click()
-            tab.mouse.move(0, 0)  # a tooltip below the pointer would count as drawn
+            tab.mouse.move(0, 0)  # a tooltip under the pointer would count as a change
             tab.wait_for_function(IS_DRAWN, polling=50, timeout=60_000)
         drawn = float(tab.evaluate("window.changed"))
     server = received[-1] - sent[0] if sent and received else 0.0
@@ -178,13 +180,13 @@ def load(address: str, click: Callable[[Page], Locator] | None = None) -> Taken:
 
 
 def row(heading: str) -> Callable[[Page], Locator]:
-    """The first row of the page's table that can be ticked and has a column of this name."""
+    """Return a function that finds the first row of the selectable table with this column."""
     table = f".grid table:has(th:text-is('{heading}'))"
     return lambda tab: tab.locator(f"{table} tr.choice").first
 
 
 def prepared(store: ingest.Store) -> dict[str, str]:
-    """The runs that are looked at, by name; adds those that the store lacks."""
+    """Return the ids of the measured runs by name. Add those that the store lacks."""
     names = {run.rpartition("-")[0]: run for run in store.run_ids()}
     for name, file in FILES.items():
         if name not in names:
@@ -194,7 +196,7 @@ def prepared(store: ingest.Store) -> dict[str, str]:
 
 
 def clicks(runs: dict[str, str]) -> list[Click]:
-    """What users click most."""
+    """Return the clicks to measure: the most frequent ones."""
     run, compared = runs[SHOWN], f"compare?base={runs[SHOWN]}&other={runs[OTHER]}"
     return [
         ("step", f"overview?run={runs[STEPS]}", lambda tab: tab.locator(".steps .bar").nth(1)),
@@ -209,7 +211,7 @@ def clicks(runs: dict[str, str]) -> list[Click]:
 
 
 def measure(store: ingest.Store, times: int, only: str) -> Iterator[Measured]:
-    """The pages of the store's dashboard, the emptiest first, and clicks."""
+    """Measure the empty page, the pages of the store's dashboard, and clicks."""
     runs = prepared(store)
     with tempfile.TemporaryDirectory() as directory:
         script = Path(directory) / "empty.py"
@@ -246,14 +248,14 @@ def measure(store: ingest.Store, times: int, only: str) -> Iterator[Measured]:
 
 
 def main() -> None:
-    """Measures, prints."""
+    """Run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--times", type=int, default=5, help="of each measurement")
-    parser.add_argument("--only", default="", help="pages and clicks with this in their name")
-    asked = parser.parse_args()
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
+    parser.add_argument("--only", default="", help="only pages and clicks whose name contains this")
+    args = parser.parse_args()
     measured = []
-    for each in measure(ingest.Store(asked.store), asked.times, asked.only):
+    for each in measure(ingest.Store(args.store), args.times, args.only):
         print(each.what, *(f"{taken.seconds:.2f}" for taken in each.taken), file=sys.stderr)
         measured.append(each)
     empty = statistics.median(taken.seconds for taken in measured[0].taken)
@@ -270,7 +272,7 @@ def main() -> None:
                 f"{statistics.median(each.server for each in taken):.2f}",
             )
         )
-    columns = ("seconds for", "limit", "median", "fastest", "of these the server's")
+    columns = ("seconds for", "limit", "median", "fastest", "the server's part")
     results().print(table(columns, rows, right=columns[1:]))
 
 

@@ -1,9 +1,9 @@
-"""How quick a store of many runs is: `python benchmarks/store.py --runs 1000 --store DIR`.
+"""Measures a store of many runs: `python benchmarks/store.py --runs 1000 --store DIR`.
 
-Ingests a few small traces of TRACE_SAMPLES and copies their directories, each as a run of its own
-with another name, model, tags and moment, until there are enough; a store that is there already is
-used again. Then it measures queries and commands, these from prompt to prompt, prints them beside
-the limit that we set, and judges nothing: figures depend on the machine. `pages.py` has the pages.
+Ingests a few small traces of TRACE_SAMPLES and copies their runs, each with a new name, model, tags
+and time, until there are enough. An existing store is used again. Then measures queries, and
+commands as complete processes. Prints our limits but does not enforce them: numbers depend on the
+machine. `pages.py` measures the dashboard.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from ingest import sql  # noqa: E402
@@ -39,7 +39,7 @@ SAMPLES = (
     "two_rank",
 )
 COMMAND = Path(sys.executable).with_name("ingest")
-SHOWN = "two_rank"  # the run that is looked at: the largest
+SHOWN = "two_rank"  # the queried run: the largest one
 COPIED = """
     COPY (
         SELECT * REPLACE (
@@ -49,11 +49,11 @@ COPIED = """
     ) TO {target} (FORMAT parquet, COMPRESSION zstd)
 """
 
-Measured = tuple[str, float, list[float]]  # what, limit in seconds, seconds
+Measured = tuple[str, float, list[float]]  # name, limit in seconds, seconds
 
 
 def build(store: ingest.Store, runs: int) -> None:
-    """Fills the store up to so many runs."""
+    """Add runs until the store has this number of runs."""
     with tempfile.TemporaryDirectory() as directory:
         for sample in SAMPLES:
             files = list(TRACES.glob(f"{sample}.json.gz")) or list(TRACES.glob(f"{sample}_*"))
@@ -96,7 +96,7 @@ def _copy(
 
 
 def seconds(action: Callable[[], object], times: int) -> list[float]:
-    """How long the action takes, each time."""
+    """Return the seconds of each repetition of the action."""
     taken = []
     for _ in range(times):
         began = time.perf_counter()
@@ -106,7 +106,7 @@ def seconds(action: Callable[[], object], times: int) -> list[float]:
 
 
 def measure_queries(store: Path, run: str, times: int) -> Iterator[Measured]:
-    """Connecting, and queries on a connection that is open."""
+    """Measure connecting, and queries on an open connection."""
     yield "ingest.connect()", 0.1, seconds(lambda: ingest.connect(store), times)
     connection = ingest.connect(store)
     of_run = f"WHERE run_id = '{run}'"
@@ -133,7 +133,7 @@ def measure_queries(store: Path, run: str, times: int) -> Iterator[Measured]:
 
 
 def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
-    """Whole processes."""
+    """Measure commands as complete processes."""
     questions = ["FROM advice", "FROM trend"]
     commands = [(["list"], 0.5), (["show", run], 1.0), (["top", run], 1.0)]
     for arguments, limit in [*commands, *((["sql", query], 1.0) for query in questions)]:
@@ -147,19 +147,19 @@ def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
 
 
 def main() -> None:
-    """Builds, measures, prints."""
+    """Build the store, run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--times", type=int, default=5, help="of each measurement")
-    asked = parser.parse_args()
-    store = ingest.Store(asked.store)
-    build(store, asked.runs)
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
+    args = parser.parse_args()
+    store = ingest.Store(args.store)
+    build(store, args.runs)
     run = next(run for run in store.run_ids() if run.startswith(SHOWN))
     rows = [
         (what, f"{limit:.1f}", f"{statistics.median(taken):.3f}", f"{min(taken):.3f}")
         for measure in (measure_queries, measure_commands)
-        for what, limit, taken in measure(store.path, run, asked.times)
+        for what, limit, taken in measure(store.path, run, args.times)
     ]
     files = list(store.path.rglob("*.parquet"))
     megabytes = sum(path.stat().st_size for path in files) / 1e6

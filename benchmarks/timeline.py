@@ -1,9 +1,9 @@
-"""How fast timelines are: `python benchmarks/timeline.py [--repeat N]`.
+"""Measures timelines: `python benchmarks/timeline.py [--repeat N]`.
 
-Adds traces of 0.05, 0.13 and 2.19 million events to a store. Then it measures, each N times, in
-turn: `ingest export --chrome` of a whole run and of a step, from prompt to prompt, beside a bare
-copy of the same bytes, with the peak memory of the process; and in a browser, from a click on a
-step of page Timeline until Perfetto has loaded that step. It judges nothing: figures depend on the
+Adds traces of 0.05, 0.13 and 2.19 million events to a store. Then measures, each N times and in
+turn: `ingest export --chrome` of a run and of a step as a complete process, with its peak memory,
+compared with a bare copy of the same bytes; and in a browser, the time from a click on a step of
+page Timeline until Perfetto has loaded the step. There are no limits: numbers depend on the
 machine.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parent.parent
-sys.path[0] = str(ROOT)  # else benchmarks/ingest.py is what `import ingest` finds
+sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from benchmarks.pages import chromium, served  # noqa: E402
@@ -33,7 +33,7 @@ FILES = (
     "traces/h100_owlv2.json.gz",
     "large/flux_compile_cachehit_stack.json.gz",
 )
-CLICKED = ("mi300_resnet_ddp_rank0", 17)  # a step of 20,000 events with its arrows
+CLICKED = ("mi300_resnet_ddp_rank0", 17)  # a step of 20,000 events, with flow arrows
 EXPORTS = (("mi300_resnet_ddp_rank0", 17), ("h100_owlv2", None), (FILES[2][6:-8], None),
            (FILES[2][6:-8], 0), (FILES[2][6:-8], 1))  # fmt: skip
 MB = 1_000_000
@@ -41,7 +41,7 @@ POLL_SECONDS = 0.005
 
 
 def exported(store: Path, run: str, step: int | None, file: Path) -> tuple[float, float]:
-    """Seconds of the command, and its peak memory, MB."""
+    """Export a run or a step. Return the seconds and peak memory, MB, of the command."""
     options = [] if step is None else ["--step", str(step)]
     program = str(Path(sys.executable).with_name("ingest"))
     command = [program, "export", run, "--store", str(store), "--chrome", str(file), *options]
@@ -59,14 +59,14 @@ def exported(store: Path, run: str, step: int | None, file: Path) -> tuple[float
 
 
 def copied(file: Path) -> float:
-    """Seconds that a bare copy of the file takes."""
+    """Return the seconds of a bare copy of the file."""
     began = time.perf_counter()
     shutil.copyfile(file, file.with_suffix(".copy"))
     return time.perf_counter() - began
 
 
 def clicked(tab: Page, address: str, run: str, step: int) -> float:
-    """Seconds from a click on the step until Perfetto shows it."""
+    """Return the seconds from a click on the step until Perfetto shows it."""
     tab.goto(f"{address}/timeline?run={run}")
     frame = tab.frame_locator("iframe[src*='/perfetto/view']").frame_locator("iframe")
     shown = frame.get_by_text("steps and idle time").first
@@ -82,7 +82,7 @@ def clicked(tab: Page, address: str, run: str, step: int) -> float:
 
 
 def main() -> None:
-    """Measures, prints."""
+    """Run the measurements and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--repeat", type=int, default=5)
     repeat = parser.parse_args().repeat
@@ -101,7 +101,7 @@ def main() -> None:
             size = out.stat().st_size / MB
             rows.append(
                 (
-                    f"{run}, {'whole' if step is None else f'step {step}'}",
+                    f"{run}, {'complete' if step is None else f'step {step}'}",
                     f"{size:,.1f}",
                     f"{seconds:.2f}",
                     f"{min(each for each, _ in taken):.2f}",

@@ -1,11 +1,12 @@
 """Record profiles of models: directories of profiler output that `ingest add` reads.
 
 For scripts: `Profiler`, `profile_function`, `MemoryTracker`, and the `--profile…` flags with
-`add_profiler_arguments` and `create_profiler_from_args`. Torch is imported when it is used.
+`add_profiler_arguments` and `create_profiler_from_args`. Torch is imported on first use.
 
     cli/         the command line
-    scripts/     `capture run`: any program, unmodified
-    pipelines/   one call of a diffusers pipeline, and the pipelines that can be built
+    scripts/     `capture run`: profiles any program, unmodified
+    pipelines/   profiles one call of a diffusers pipeline, and builds tiny pipelines
+    sweep/       `capture sweep`: compares variants of a pipeline or a function
     recording/   the profiler
     output/      the run directory and its `run.json`
 """

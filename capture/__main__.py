@@ -1,4 +1,4 @@
-"""`python -m capture`: the same as the console script `capture`."""
+"""`python -m capture` runs the command line `capture`."""
 
 from capture.cli.main import main
 

@@ -1,4 +1,4 @@
-"""The device that torch computes on: which one, what it is called, how to time it."""
+"""The device that torch computes on: its choice, its name and its timing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 
 
 def default_device() -> torch.device:
-    """The accelerator that torch finds (CUDA, ROCm, XPU, ...), else the CPU."""
+    """Return the accelerator that torch finds (CUDA, ROCm, XPU, ...), else the CPU.
+
+    Raises CaptureError if torch is not installed.
+    """
     with capture_extra():
         import torch
     return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 
 
 def device_name(device: torch.device) -> str:
-    """The model of `device`, e.g. `NVIDIA H200`; its type where the driver does not tell."""
+    """Return the model of `device`, e.g. `NVIDIA H200`, or its type if torch has no name for it."""
     import torch
 
     if device.type == "cpu":
@@ -35,7 +38,7 @@ def device_name(device: torch.device) -> str:
 
 
 def driver(device: torch.device) -> str | None:
-    """What drives `device`, e.g. `CUDA 12.8, driver for 13.0`; None where torch does not say."""
+    """Return the driver of `device`, e.g. `CUDA 12.8, driver for 13.0`; None if it is unknown."""
     import torch
 
     if device.type == "cpu":
@@ -51,7 +54,7 @@ def driver(device: torch.device) -> str | None:
 
 @contextmanager
 def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
-    """Append the time of the body to `times_ns`, in ns, from an idle device to an idle device."""
+    """Append the time of the body to `times_ns`, from an idle device to an idle device."""
     synchronize(device)
     start_ns = time.perf_counter_ns()
     yield
@@ -60,7 +63,7 @@ def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Times pieces of work on `device` without waiting for it: by events on its stream."""
+    """Times work on `device` by events on its stream, without waiting for the device."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -68,20 +71,20 @@ class Stopwatch:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Times the body."""
+        """Time the body."""
         began = self._mark()
         yield
         self._marks.append((began, self._mark()))
 
     def times_ns(self) -> list[int]:
-        """The time of each body so far, ns; waits for the device."""
+        """Wait for the device and return the time of each body so far, ns."""
         synchronize(self._device)
         if self._device.type == "cpu":
             return [ended - began for began, ended in self._marks]
         return [round(began.elapsed_time(ended) * 1e6) for began, ended in self._marks]
 
     def _mark(self) -> Any:
-        """The time, or an event that the device reaches."""
+        """Return the time, ns; for an accelerator, an event recorded on its stream."""
         if self._device.type == "cpu":
             return time.perf_counter_ns()
         import torch
@@ -92,7 +95,7 @@ class Stopwatch:
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has done all it was asked for."""
+    """Wait until `device` has completed all work."""
     import torch
 
     if device.type != "cpu":

@@ -1,4 +1,4 @@
-"""What can go wrong in words for the user: the command line prints one line and exits with 1."""
+"""Errors and warnings for the user. The command line prints an error and exits with 1."""
 
 import sys
 import warnings
@@ -7,15 +7,15 @@ from contextlib import contextmanager, suppress
 
 
 class CaptureError(Exception):
-    """A failure the user can do something about; its message is one line that says what."""
+    """A failure that the user can fix. Its message is one line that says how."""
 
 
 class CaptureWarning(UserWarning):
-    """Something that was asked for and cannot be had here; the rest is captured."""
+    """Something requested is not available here. The rest is captured."""
 
 
 def first_line(error: BaseException) -> str:
-    """What the error says, in one line; its class where it says nothing."""
+    """Return the first line of the error's message, or its class if the message is empty."""
     return (
         next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         or type(error).__name__
@@ -26,20 +26,20 @@ _on_stderr = False
 
 
 def warn_on_stderr() -> None:
-    """Has warnings go to stderr, each in a line: a program's filters are about its own."""
+    """Write warnings to stderr, one line each, past the warning filters of a profiled program."""
     global _on_stderr
     _on_stderr = True
 
 
 def say(message: str) -> None:
-    """Prints a line to the stderr that the process began with, if it is open."""
+    """Print a line to the original stderr of the process, if it is open."""
     with suppress(OSError, ValueError):
         if sys.__stderr__:
             print(f"capture: {message}", file=sys.__stderr__, flush=True)
 
 
 def warn(message: str) -> None:
-    """Warns, at the line outside this package that led here; on the command line, on stderr."""
+    """Warn at the caller's line outside this package; on the command line, print to stderr."""
     if _on_stderr:
         say(message)
         return
@@ -51,7 +51,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def capture_extra() -> Iterator[None]:
-    """Turn a failed import of the body, which imports torch and its like, into a CaptureError."""
+    """Turn an ImportError of the body into a CaptureError that says what to install."""
     try:
         yield
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP leave valid files, and end the process as they do without."""
+"""Saves the files at SIGTERM and SIGHUP, which then end the process as usual."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from types import FrameType
 
 
 class Stopped(BaseException):
-    """What ended a process: its message names the signal."""
+    """The signal that ended a process. Its message is the name of the signal."""
 
 
 Save = Callable[[Stopped], None]
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-_save: tuple[int, Save] | None = None  # in which process, and what
+_save: tuple[int, Save] | None = None  # the process id, and what to call in that process
 _writing = 0
-_awaited: int | None = None  # a signal that came meanwhile
+_awaited: int | None = None  # a signal that arrived during `writing`
 
 
 def save_at_sigterm(save: Save) -> None:
-    """From now on, these signals call `save` first, where the program sets no handlers of its own.
+    """Call `save` when one of these signals arrives, unless the program has a handler for it.
 
-    Python sets handlers on the main thread only; on another one, this does nothing.
+    Python sets handlers only on the main thread. On another thread, this does nothing.
     """
     global _save
     if threading.current_thread() is not threading.main_thread():
@@ -37,7 +37,7 @@ def save_at_sigterm(save: Save) -> None:
 
 
 def forked() -> None:
-    """In a fork: they end it at once, as they do without."""
+    """Restore the default handlers in a fork, so that the signals end it at once."""
     for number in SIGNALS:
         if signal.getsignal(number) is _end:
             signal.signal(number, signal.SIG_DFL)
@@ -45,7 +45,7 @@ def forked() -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """In the body, files are written: the signals wait for its end."""
+    """Delay the signals until the end of the body, which writes files."""
     global _writing, _awaited
     _writing += 1
     try:

@@ -1,4 +1,4 @@
-"""A diffusers pipeline: its denoising steps are the profiler's steps, though it is one call."""
+"""Profiles one call of a diffusers pipeline. Its denoising steps become the profiler's steps."""
 
 import argparse
 
@@ -12,7 +12,7 @@ parser.add_argument("--steps", type=int, default=5)
 capture.add_profiler_arguments(parser)
 args = parser.parse_args()
 
-# Any pipeline does: FluxPipeline.from_pretrained("black-forest-labs/FLUX.1-dev", ...).to("cuda")
+# Any pipeline works: FluxPipeline.from_pretrained("black-forest-labs/FLUX.1-dev", ...).to("cuda")
 pipeline = tiny_flux()
 prompt = "a house of traces"
 
@@ -28,7 +28,7 @@ def generate() -> None:
     )
 
 
-generate()  # warm up, with the shapes that are measured
+generate()  # warm up with the shapes of the measured call
 with (
     capture.MemoryTracker() as memory,
     capture.create_profiler_from_args(args, profile_name="flux") as profiler,

@@ -1,4 +1,4 @@
-"""A model of one's own, profiled by five lines: `python examples/plain_script.py --profile`."""
+"""Profiles a model with five added lines: `python examples/plain_script.py --profile`."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""A training loop: two cycles of one step to wait, one to warm up, two to record."""
+"""Profiles a training loop in two cycles: skip one step, warm up for one, record two."""
 
 import torch
 

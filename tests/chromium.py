@@ -1,4 +1,4 @@
-"""Chromium without a window: the system's where there is one, else playwright's own."""
+"""A headless Chromium: the system's if there is one, else playwright's."""
 
 import shutil
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
-SYSTEM_CHROMIUMS = ("chromium-headless-shell", "chromium")  # the first one draws no window
+SYSTEM_CHROMIUMS = ("chromium-headless-shell", "chromium")  # the first one is always headless
 
 
 @contextmanager
 def launched() -> Iterator[Browser]:
-    """A browser that ends with the block."""
+    """Launch a browser that ends with the body."""
     found = next(filter(None, map(shutil.which, SYSTEM_CHROMIUMS)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -1,4 +1,4 @@
-"""The command `ingest`, called in the tests' own process."""
+"""The command `ingest`, called in the process of the tests."""
 
 import sys
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ingest.cli import main
 
 @dataclass(frozen=True)
 class Result:
-    """What a command has printed, and its exit code."""
+    """The output of a command and its exit code."""
 
     code: int
     out: str
@@ -19,14 +19,14 @@ class Result:
 
     @property
     def rows(self) -> dict[str, list[str]]:
-        """The cells of each table row in `out`, by the first."""
+        """The cells of each table row in `out`, by the first cell of the row."""
         lines = [[cell for cell in line.split("   ") if cell] for line in self.out.splitlines()]
         return {cells[0].strip(): [c.strip() for c in cells[1:]] for cells in lines if cells}
 
 
 @dataclass(frozen=True)
 class Command:
-    """`ingest …` on a store, or on another one."""
+    """Runs `ingest …` on a store."""
 
     store: Path
     monkeypatch: pytest.MonkeyPatch

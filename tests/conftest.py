@@ -1,4 +1,4 @@
-"""What the tests stand on: the samples, stores, the command line, a browser."""
+"""Fixtures: the samples, stores, the command line and a browser."""
 
 import json
 import os
@@ -22,16 +22,17 @@ REPOSITORY = Path(__file__).parent.parent
 NOT_A_TRACE = "memory_timeline.raw"
 
 
-# What takes long: to ingest large samples, to start a browser, Streamlit or torch.
-BOUNDS = "test_bounds.py"  # tests that bound time or memory, of any topic
+BOUNDS = "test_bounds.py"  # tests of limits of time or memory, in any topic
 CAPTURE = "tests/capture/"
+# Fixtures that take long: they ingest large samples, or start a browser, Streamlit or torch.
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
 
 class OneProcessAFile(LoadFileScheduling):
-    """A file's tests share its fixtures, and those of `CAPTURE` the models that they compile.
+    """Runs the tests of a file in one process, because they share fixtures.
 
-    Tests of the files `BOUNDS` would disturb each other.
+    The tests of `CAPTURE` share one process, because they share compiled models. The tests of all
+    files `BOUNDS` share one, because they would disturb each other.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -43,31 +44,31 @@ class OneProcessAFile(LoadFileScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneProcessAFile:
-    """How pytest-xdist deals the tests out."""
+    """Return the scheduler of pytest-xdist."""
     return OneProcessAFile(config, log)
 
 
 def pytest_itemcollected(item: pytest.Function) -> None:
-    """Marks what `make check` leaves out."""
+    """Mark slow tests, which `make check` omits."""
     if item.path.name == BOUNDS or not SLOW.isdisjoint(item.fixturenames):
         item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the slow ones first, so that the processes end at about the same time."""
+    """Run slow tests first, so that the processes end at about the same time."""
     items.sort(key=lambda item: "slow" not in item.keywords)
 
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory of this session that all its processes share."""
+    """The directory that all processes of this session share."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
 def samples() -> Path:
-    """The directory of real profiler output; tests that need it are skipped where it is absent."""
+    """The directory of real profiler output. Tests that need it are skipped if it is absent."""
     directory = Path(os.environ.get("TRACE_SAMPLES") or REPOSITORY.parent / "shared" / "samples")
     if not directory.is_dir():
         pytest.skip(f"no sample traces: TRACE_SAMPLES or {directory}")
@@ -76,19 +77,19 @@ def samples() -> Path:
 
 @pytest.fixture(scope="session")
 def truth(samples: Path) -> dict[str, Any]:
-    """Figures of the sample traces, computed without this program."""
+    """Numbers of the sample traces, computed without this program."""
     return dict(json.loads((samples / "expected" / "truth.json").read_text()))
 
 
 @pytest.fixture(scope="session")
 def sampled(samples: Path, shared: Path) -> Samples:
-    """Stores of samples."""
+    """The samples as stores of runs."""
     return Samples(samples, shared)
 
 
 @pytest.fixture(scope="session")
 def sample_store(sampled: Samples) -> Path:
-    """A store with each trace of `samples/traces` as a run of its name."""
+    """A store with each trace of `samples/traces` as a run of the same name."""
     return sampled.store(*(run for run in sampled.names("traces") if run != NOT_A_TRACE))
 
 
@@ -101,19 +102,19 @@ def store_of_samples(sample_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.fixture
 def store(tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
-    """A store without runs, which is the test's as long as it lasts."""
+    """A store without runs, for exclusive use by the test."""
     return emptied(tmp_path_factory.getbasetemp() / "store")
 
 
 class Traces:
-    """Small traces built in a test, ingested one run each into a store."""
+    """Small traces that a test builds and adds to a store, one run each."""
 
     def __init__(self, directory: Path, store: ingest.Store) -> None:
         self.directory = directory
         self.store = store
 
     def write(self, events: list[Event] | str, name: str = "trace", **metadata: object) -> Path:
-        """A file of these events (or of this text), with `metadata` beside them."""
+        """Write a file with these events and `metadata`, or with this text. Return its path."""
         path = self.directory / f"{name}.json"
         text = (
             events if isinstance(events, str) else json.dumps({**metadata, "traceEvents": events})
@@ -124,20 +125,20 @@ class Traces:
     def add(
         self, events: list[Event] | str, name: str = "trace", **metadata: object
     ) -> duckdb.DuckDBPyConnection:
-        """A connection to the store after the events were added as a run."""
+        """Add the events as a run. Return a connection to the store."""
         self.store.add(self.write(events, name, **metadata))
         return ingest.connect(self.store.path)
 
 
 @pytest.fixture
 def traces(tmp_path: Path, store: ingest.Store) -> Traces:
-    """A place to build small traces and look at them as tables."""
+    """A helper that builds small traces and adds them to a store."""
     return Traces(tmp_path, store)
 
 
 @pytest.fixture
 def default_store(store: ingest.Store) -> Path:
-    """The store that `command` works on."""
+    """The default store of `command`."""
     return store.path
 
 
@@ -145,12 +146,12 @@ def default_store(store: ingest.Store) -> Path:
 def command(
     default_store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
-    """`ingest …` on a store."""
+    """A function that runs `ingest …` on a store."""
     return Command(default_store, monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """A browser for all tests of a process."""
+    """A browser that all tests of a process share."""
     with launched() as browser:
         yield browser

@@ -1,4 +1,4 @@
-"""Figures of MegEngine's profiles, in plain Python from their JSON."""
+"""Numbers of MegEngine profiles, computed in plain Python from their JSON."""
 
 import json
 import math
@@ -18,7 +18,7 @@ class Profile:
 
     @classmethod
     def read(cls, path: Path) -> "Profile":
-        """The profile in a file."""
+        """Read the profile in a file."""
         whole = json.loads(path.read_text())
         return cls(whole["profiler"], whole["graph_exec"])
 
@@ -28,11 +28,11 @@ class Profile:
         return dict(self.graph["operator"])
 
     def places(self, side: str, opr: str) -> dict[str, dict[str, float]]:
-        """An operator's times on each comp node or thread."""
+        """Return an operator's times on each comp node or thread."""
         return dict(self.profiler[side].get(opr, {}))
 
     def times(self, side: str = "device", key: str = "end") -> dict[str, float]:
-        """How long each operator with times took: the longest of all places, in s."""
+        """Return the time of each operator that has times: the longest of all comp nodes, s."""
         return {
             opr: max(time[key] - time["start"] for time in places.values())
             for opr in self.oprs
@@ -40,15 +40,15 @@ class Profile:
         }
 
     def flo(self, opr: str) -> Figure:
-        """Floating-point operations; None where none were counted."""
+        """Return an operator's floating-point operations, or None if they were not counted."""
         return self.profiler["opr_footprint"].get(opr, {}).get("computation") or None
 
     def memory(self, opr: str) -> Figure:
-        """Bytes that are read and written."""
+        """Return the bytes that an operator reads and writes."""
         return self.profiler["opr_footprint"].get(opr, {}).get("memory")
 
     def by_type(self, oprs: list[str]) -> dict[str, list[str]]:
-        """These operators by their type; types in the order in which they come first."""
+        """Group these operators by type. Types are in order of their first occurrence."""
         found: dict[str, list[str]] = {}
         for opr in oprs:
             found.setdefault(self.oprs[opr]["type"], []).append(opr)
@@ -56,7 +56,7 @@ class Profile:
 
 
 def rate(amount: Figure, seconds: float) -> Figure:
-    """An amount per second: infinite for no time, and NaN for nothing in no time."""
+    """Return an amount per second: infinite for zero time, and NaN for zero in zero time."""
     if amount is None:
         return None
     if seconds == 0:

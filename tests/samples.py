@@ -1,4 +1,4 @@
-"""The sample profiles as runs, each ingested once a session by the process that needs it first."""
+"""The sample profiles as runs. The first process that needs a run ingests it for the session."""
 
 import hashlib
 import shutil
@@ -22,7 +22,7 @@ SNAPSHOTS = (
     "trimmed",
 )
 MEGENGINE = ("prof_async", "prof_embed", "prof_fast", "prof_iter3", "prof_net3", "prof_onlywait")
-FILES = {  # of runs that are not named like their one file
+FILES = {  # runs with several files, or with another name than their file
     EAGER: [f"compile/{EAGER}-rank0.trace.json.gz"],
     COMPILED: [f"compile/{COMPILED}-rank0.{kind}.gz" for kind in ("trace.json", "compile.log")],
     f"{COMPILED}-rank0": [f"compile/{COMPILED}-rank0.trace.json.gz"],
@@ -31,7 +31,7 @@ FILES = {  # of runs that are not named like their one file
 
 
 class Samples:
-    """The files in `directory`, and stores of the runs that they make."""
+    """The files in `directory`, and stores of their runs."""
 
     def __init__(self, directory: Path, shared: Path) -> None:
         self.directory = directory
@@ -39,19 +39,19 @@ class Samples:
         self._shared.mkdir(exist_ok=True)
 
     def names(self, folder: str) -> list[str]:
-        """The runs that the files of a folder make, one each."""
+        """Return the names of the runs of a folder, one per file."""
         paths = (self.directory / folder).rglob("*.*")
         return sorted({run_name(path) for path in paths})
 
     def files(self, run: str) -> list[Path]:
-        """The files of a run."""
+        """Return the files of a run."""
         if run in FILES:
             return [self.directory / name for name in FILES[run]]
         everything = (path for name in FOLDERS for path in (self.directory / name).iterdir())
         return [path for path in everything if run_name(path) == run]
 
     def store(self, *runs: str) -> Path:
-        """A store of these runs. Tests share it: none may change it."""
+        """Return a store with these runs. Tests share it and must not change it."""
         digest = hashlib.sha256("\n".join(sorted(runs)).encode()).hexdigest()[:12]
         path, done = self._shared / f"store-{digest}", self._shared / f"{digest}.done"
         with locked(self._shared / f"{digest}.lock"):
@@ -61,7 +61,7 @@ class Samples:
         return path
 
     def add(self, store: ingest.Store, *runs: str) -> list[str]:
-        """Links these runs into a store; returns their ids."""
+        """Link these runs into a store. Return their ids."""
         directories = self._directories(runs)
         for run in directories:
             version = run.parent.name
@@ -70,7 +70,7 @@ class Samples:
         return [run.name.removeprefix("run_id=") for run in directories]
 
     def _directories(self, runs: tuple[str, ...]) -> list[Path]:
-        """Where the runs are; what another process ingests at the moment is waited for last."""
+        """Return the directories of the runs. Runs that another process is ingesting come last."""
         found: dict[str, Path] = {}
         for wait in (False, True):
             for run in runs:
@@ -81,7 +81,7 @@ class Samples:
         return [found[run] for run in runs]
 
     def _ingested(self, run: str) -> Path:
-        """The directory of a run, in a store of all that were asked for."""
+        """Return the directory of a run in the store of all requested runs. Ingest it if needed."""
         link = self._shared / f"{run}.run"
         if not link.exists():
             source, *more = self.files(run)
@@ -102,7 +102,7 @@ class Samples:
 
 
 def run_name(file: Path) -> str:
-    """The name of the run that a file makes."""
+    """Return the name of the run of a file."""
     name = file.name.removesuffix(".gz").removesuffix(".json").removesuffix(".pickle")
     return name.removesuffix(".trace").removesuffix(".pt")
 

@@ -1,4 +1,4 @@
-"""What the packages load. `lint-imports` checks which rooms know each other."""
+"""Imports of the packages. `lint-imports` checks dependencies between packages."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ LOAD_ALL = (
 
 
 def loaded_by(package: str) -> set[str]:
-    """Top-level names in `sys.modules` after every module of the package was imported."""
+    """Return the top-level names in `sys.modules` after an import of all modules of the package."""
     program = LOADED.format(load=LOAD_ALL.format(package))
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
@@ -34,12 +34,12 @@ def loaded_by(package: str) -> set[str]:
     ("package", "forbidden"),
     [("ingest", {"torch", "streamlit", "capture"}), ("capture", {"duckdb", "streamlit", "ingest"})],
 )
-def test_a_package_never_loads(package: str, forbidden: set[str]) -> None:
+def test_a_package_never_imports_forbidden_ones(package: str, forbidden: set[str]) -> None:
     assert loaded_by(package) & forbidden == set()
 
 
-def test_the_public_interface_loads_a_room_when_it_is_asked_for() -> None:
-    """The command heeds Ctrl-C from its first moment: what takes time is imported later."""
+def test_the_public_interface_imports_packages_on_first_use() -> None:
+    """The command handles Ctrl-C from its start, so slow imports must come later."""
     program = "import ingest, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
@@ -67,14 +67,17 @@ def test_the_dashboard_reaches_data_only_through_ingest() -> None:
                 assert {alias.name for alias in node.names} <= {*ingest.__all__}, path
 
 
-def test_no_room_has_the_name_of_something_public() -> None:
-    """`ingest.compare` would be the function, or the room once anything has imported that."""
-    rooms = {module.name for module in pkgutil.iter_modules(ingest.__path__)}
-    assert rooms & set(ingest.__all__) == {"names", "units"}  # modules, and meant
+def test_no_package_has_the_name_of_a_public_object() -> None:
+    """Otherwise `ingest.compare` would be a function, or a package after its import."""
+    packages_of_ingest = {module.name for module in pkgutil.iter_modules(ingest.__path__)}
+    assert packages_of_ingest & set(ingest.__all__) == {
+        "names",
+        "units",
+    }  # these modules are public
 
 
 def test_adding_a_trace_imports_no_pandas(tmp_path: Path) -> None:
-    """It would take longer than to add a small trace."""
+    """The import would take longer than adding a small trace."""
     (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [op("a"), op("b", 2)]}))
     program = "import ingest, sys; ingest.Store('store').add('trace.json'); print(*sys.modules)"
     done = subprocess.run(
@@ -89,7 +92,7 @@ def test_adding_a_trace_imports_no_pandas(tmp_path: Path) -> None:
     assert "pandas" not in done.stdout.split()
 
 
-def test_a_format_is_imported_for_the_first_file_of_it(tmp_path: Path) -> None:
+def test_a_format_is_imported_with_its_first_file(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [op("a"), op("b", 2)]}))
     program = (
         "import ingest, sys; store = ingest.Store('store'); {added}; "

@@ -1,4 +1,4 @@
-"""What the command line understands."""
+"""The commands and options of the command line `capture`."""
 
 import argparse
 from argparse import ArgumentParser
@@ -13,26 +13,26 @@ PIPELINES = {
     "sdxl": "Profile a Stable Diffusion XL pipeline.",
     "wan": "Profile a Wan pipeline, text to video.",
     "ltx": "Profile an LTX-Video pipeline, text to video.",
-    "diffusers": "Profile any pipeline of diffusers.",
+    "diffusers": "Profile any diffusers pipeline.",
 }
-COMPARE = "Profile a pipeline twice, eager and compiled, with the same inputs."
+COMPARE = "Profile a pipeline twice with the same inputs: eager and compiled."
 SWEEP = (
-    "Time, check and profile variants of a pipeline or a function, each in processes of its own, "
-    "and print them as a table."
+    "Time, check and profile variants of a pipeline or a function, and print a table of them. "
+    "Each variant runs in separate processes."
 )
 SCRIPT = """Profile any program: capture run [options] -- script.py arguments...
 
-Recording begins with the first call of a torch.nn.Module, or with the first compilation, so imports
-and loading are not in it. A step is a step of an optimizer, a denoising step of a diffusers
-pipeline, or a call of the module that is called again and again. Recording ends after ten of these
-without a compilation, unless a schedule or --from-start asks for more. A session of torch's
-profiler that the program starts itself becomes the run's trace."""
+Recording begins with the first call of a torch.nn.Module or the first compilation, so the trace
+does not contain imports and loading. A step is an optimizer step, a denoising step of a diffusers
+pipeline, or a call of the first module that is called twice. Recording ends after ten steps without
+a compilation, unless a schedule or --from-start asks for more. If the program starts torch's
+profiler itself, the program's session becomes the trace of the run."""
 
 
 def parser() -> ArgumentParser:
-    """The parser of all commands; wrong usage exits with 2."""
+    """Return the parser of all commands. Wrong usage exits with 2."""
     made = ArgumentParser(
-        "capture", description="Record profiles of models into run directories, for `ingest add`."
+        "capture", description="Record profiles of models in run directories for `ingest add`."
     )
     commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for kind, meaning in PIPELINES.items():
@@ -43,22 +43,26 @@ def parser() -> ArgumentParser:
         description=SCRIPT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    script.add_argument("--out", type=Path, metavar="DIR", help="The same as --profile-dir.")
     script.add_argument(
-        "--from-start", action="store_true", help="Record from the import of torch to the end."
+        "--out", type=Path, metavar="DIR", help="Run directory (same as --profile-dir)."
+    )
+    script.add_argument(
+        "--from-start",
+        action="store_true",
+        help="Record from the import of torch until the program ends.",
     )
     script.add_argument(
         "--ingest",
         nargs="?",
         const="",
         metavar="STORE",
-        help="Add the run to a store at once: STORE, or the default one.",
+        help="Add the run to STORE (default: the default store).",
     )
     script.add_argument(
-        "--open", action="store_true", help="Like --ingest, then open the dashboard on that store."
+        "--open", action="store_true", help="Add the run to a store and open it in the dashboard."
     )
     script.add_argument("-m", nargs=argparse.REMAINDER, dest="module", help=argparse.SUPPRESS)
-    script.add_argument("program", nargs=argparse.REMAINDER, help="The program, as you type it.")
+    script.add_argument("program", nargs=argparse.REMAINDER, help="The program and its arguments.")
     add_profiler(script)
     _add_sweep(commands.add_parser("sweep", help=SWEEP, description=SWEEP, allow_abbrev=False))
     _add_function(commands.add_parser("function"))
@@ -70,13 +74,18 @@ def parser() -> ArgumentParser:
 
 
 def _add_sweep(command: ArgumentParser) -> None:
-    """Options of a sweep; all others, and which pipeline it is, are left to `capture.sweep`."""
-    command.usage = "capture sweep (PIPELINE | --script FILE:function) [options of both]"
+    """Add the options of a sweep. `capture.sweep` reads the pipeline and its options."""
+    command.usage = (
+        "capture sweep (PIPELINE | --script FILE:FUNCTION) [sweep options] [pipeline options]"
+    )
     command.epilog = (
-        f"PIPELINE is one of {', '.join(PIPELINES)}. Its own options hold for every variant."
+        f"PIPELINE is one of {', '.join(PIPELINES)}. The options of its command (see `capture "
+        "PIPELINE --help`) apply to every variant."
     )
     command.add_argument(
-        "--script", metavar="FILE:FUNCTION", help="A function of your own instead of a pipeline."
+        "--script",
+        metavar="FILE:FUNCTION",
+        help="Sweep over a Python function instead of a pipeline.",
     )
     command.add_argument(
         "--try",
@@ -84,41 +93,52 @@ def _add_sweep(command: ArgumentParser) -> None:
         type=_listed,
         default=("eager", "default"),
         metavar="A,B+C",
-        help=f"Ways to run it: {', '.join(TRIES)}; + joins them.",
+        help=f"Ways to run it: {', '.join(TRIES)}; join several with + (default: eager,default).",
     )
     command.add_argument(
-        "--sizes", type=_listed, metavar="N,HxW", help="Sizes of the image, pixels."
+        "--sizes",
+        type=_listed,
+        metavar="N,HxW",
+        help="Image sizes in pixels, as N or HEIGHTxWIDTH.",
     )
     command.add_argument(
         "--axis",
         action="append",
         default=[],
         metavar="OPTION=A,B",
-        help="Values of an option of the pipeline, or of a parameter of the function; `none` is "
-        "without it; repeatable.",
+        help="Values to try for an option of the pipeline or a parameter of the function; `none` "
+        "omits it; repeatable.",
     )
     command.add_argument(
-        "--repeat", type=at_least(1), default=5, help="Processes that time each variant (5)."
+        "--repeat",
+        type=at_least(1),
+        default=5,
+        help="Processes that time each variant (default: 5).",
     )
     command.add_argument(
-        "--calls", type=at_least(1), default=3, help="Timed calls in each process (3)."
+        "--calls", type=at_least(1), default=3, help="Timed calls in each process (default: 3)."
     )
     command.add_argument(
         "--time-limit",
         type=at_least(1),
         default=1800,
         metavar="SECONDS",
-        help="After which a process is ended (1800).",
+        help="Time limit of each process (default: 1800).",
     )
-    command.add_argument("--out", type=Path, metavar="DIR", help="Directory of the sweep.")
     command.add_argument(
-        "--store", type=Path, metavar="DIR", help="Store for its runs; else one in its directory."
+        "--out", type=Path, metavar="DIR", help="Directory of the sweep (default: sweep-NAME)."
     )
-    command.add_argument("--tag", metavar="TAG", help="Tag of its runs: sweep=TAG.")
+    command.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="Store for the runs (default: a store in the directory of the sweep).",
+    )
+    command.add_argument("--tag", metavar="TAG", help="Tag the runs with sweep=TAG.")
 
 
 def _add_function(command: ArgumentParser) -> None:
-    """A function of the user's, as a sweep runs it."""
+    """Add the options of the internal command with which a sweep runs a user's function."""
     command.add_argument("function", metavar="FILE:FUNCTION")
     command.add_argument("--argument", action="append", default=[], metavar="NAME=VALUE")
     command.add_argument("--out", type=Path, metavar="DIR")

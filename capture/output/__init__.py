@@ -1,1 +1,1 @@
-"""The run directory: its files, and what `run.json` says."""
+"""The run directory: its files, and the content of `run.json`."""

@@ -1,7 +1,7 @@
-"""The processes that a profiled program starts, and their place among the run's ranks.
+"""The processes that a profiled program starts, and the ranks that they get in the run.
 
-A process writes its files as `process-<program>-<its id>`. Once the program has ended, they become
-those of a rank: the process's own, or a free one.
+A process writes its files as `process-<program>-<process id>`. Once the program has ended, the
+files are renamed to those of a rank: the rank of the process in its job, or a free one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any
 from capture.output.ranks import Job
 from capture.output.run_directory import choose, process_path, write_json
 
-_notes: list[Any] = []  # kept open
+_notes: list[Any] = []  # open files, so that their locks stay
 
 
 @dataclass(frozen=True)
 class Child:
-    """A process that a profiled program has started, and how its files are called.
+    """A process that a profiled program has started, and the names of its files.
 
     program         a random word that identifies the program
     inherited_rank  RANK of the process that started this one
@@ -36,12 +36,12 @@ class Child:
 
     @property
     def label(self) -> str:
-        """What this process is called in the names of its files."""
+        """The label of this process in the names of its files."""
         return f"process-{self.program}-{os.getpid()}"
 
     @property
     def name(self) -> str:
-        """What multiprocessing calls this process, else its script."""
+        """The name that multiprocessing gives this process, else its script."""
         process = sys.modules.get("multiprocessing.process")
         if process and process.parent_process():
             return str(process.current_process().name)
@@ -49,7 +49,7 @@ class Child:
         return "python" if script in ("", "-c") else script
 
     def begins(self, directory: Path) -> None:
-        """Leaves a note in the run directory, which is locked while this process lives."""
+        """Create a note file in the run directory and lock it for the life of this process."""
         import fcntl
 
         note = (directory / f".{self.label}").open("w")
@@ -57,24 +57,26 @@ class Child:
         _notes.append(note)
 
     def ends(self, directory: Path) -> None:
-        """Removes the note, as all files are written."""
+        """Remove the note file, once all files are written."""
         (directory / f".{self.label}").unlink(missing_ok=True)
 
 
 def number(directory: Path, name: str, program: str, job: Job | None) -> list[Path]:
-    """Gives the files of ended processes their ranks; returns the directories that hold a run.
+    """Rename the files of ended processes to their ranks. Return the directories with a run.
 
     `job` is the job of the program itself. A process in a job keeps its rank. If an earlier process
-    had that rank, the files go to `<directory>-2`, as a run of their own. The other processes get
+    had that rank, the files go to `<directory>-2`, as a separate run. The other processes get the
     free numbers after those of the jobs, in the order of their names.
     """
     found = {path.stem: _read(path) for path in directory.glob(f"process-{program}-*.json")}
     if not found:
         return [directory] if _numbers(directory) else []
-    ranked = {label: said["rank"] for label, said in found.items() if "rank" in said}
+    ranked = {
+        label: description["rank"] for label, description in found.items() if "rank" in description
+    }
     others = sorted(found.keys() - ranked.keys(), key=lambda label: _natural(found[label]))
     if not job and 0 in ranked.values() and process_path(directory, "rank0").exists():
-        label = f"process-{program}-0"  # the program makes room
+        label = f"process-{program}-0"  # free rank 0 for the process that has it in its job
         _move(directory, name, "rank0", directory, label)
         others.insert(0, label)
     runs = {directory}
@@ -93,7 +95,7 @@ def number(directory: Path, name: str, program: str, job: Job | None) -> list[Pa
 
 
 def unfinished(directory: Path, program: str) -> tuple[list[int], list[int]]:
-    """Process ids of those that still record, and of those that ended without writing."""
+    """Return the ids of processes that still record, and of those that ended without files."""
     running, ended = [], []
     for note in directory.glob(f".process-{program}-*"):
         process = int(note.name.rpartition("-")[2])
@@ -120,21 +122,21 @@ def _read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _natural(said: dict[str, Any]) -> list[tuple[bool, int, str]]:
-    """Orders names with numbers in them: SpawnProcess-9, then SpawnProcess-10."""
-    words = re.split(r"(\d+)", f"{said.get('process')} {said['started_at']}")
+def _natural(description: dict[str, Any]) -> list[tuple[bool, int, str]]:
+    """Return a sort key in natural order: SpawnProcess-9 before SpawnProcess-10."""
+    words = re.split(r"(\d+)", f"{description.get('process')} {description['started_at']}")
     return [(word.isdecimal(), int(word) if word.isdecimal() else 0, word) for word in words]
 
 
 def _numbers(directory: Path) -> list[int]:
-    """The ranks that have finished in a run directory."""
+    """Return the ranks with a description in a run directory, ascending."""
     named = (re.fullmatch(r"rank(\d+)\.json", path.name) for path in directory.glob("rank*.json"))
     return sorted(int(found[1]) for found in named if found)
 
 
 @contextmanager
 def _free_number(directory: Path, first: int) -> Iterator[int]:
-    """The first free number, claimed in the body: other programs of a job number theirs, too."""
+    """Claim the first free rank while the body runs: other programs may number processes too."""
     for rank in count(first):
         claim = directory / f".rank{rank}"
         if process_path(directory, f"rank{rank}").exists():
@@ -154,12 +156,14 @@ def _free_number(directory: Path, first: int) -> Iterator[int]:
 def _move(
     directory: Path, name: str, label: str, target: Path, process: str, rank: int | None = None
 ) -> None:
-    """Renames the files of a process; the description comes last."""
+    """Rename the files of a process, the description last."""
     for path in directory.iterdir():
         rest = path.name.removeprefix(f"{name}-{label}")
         if rest != path.name and rest[0] in "-.":
             path.replace(target / f"{name}-{process}{rest}")
     described = process_path(directory, label)
-    said = _read(described)
-    write_json(process_path(target, process), said if rank is None else said | {"rank": rank})
+    description = _read(described)
+    write_json(
+        process_path(target, process), description if rank is None else description | {"rank": rank}
+    )
     described.unlink()

@@ -1,4 +1,4 @@
-"""Keeping secrets out of `run.json`: arguments of commands can hold tokens."""
+"""Removes secrets from `run.json`, since command arguments can contain tokens."""
 
 import re
 from typing import Any
@@ -11,11 +11,14 @@ VALUE = re.compile(
 )
 OPTION = re.compile(rf"--?[\w-]*{KEY}[\w-]*")
 ASSIGNED = re.compile(rf"([\w-]*{KEY}[\w-]*=)\S+")
-COUNTS = re.compile(r"[\d.]+|true|false", re.IGNORECASE)  # `--max-tokens 128` is no secret
+COUNTS = re.compile(r"[\d.]+|true|false", re.IGNORECASE)  # `--max-tokens 128` is not a secret
 
 
 def redact(value: Any, key: str = "") -> Any:
-    """`value` without what its key, the option before it, or its own form shows as a secret."""
+    """Return `value` with secrets replaced by `[redacted]`.
+
+    A secret is recognised by its key, by the option before it, or by its form.
+    """
     if isinstance(value, dict):
         return {name: redact(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The run directory: where it is, what its files are called, and how they appear in it."""
+"""The run directory: its path, the names of its files, and atomic writing."""
 
 import json
 import math
@@ -20,33 +20,34 @@ DEFAULT_DIRECTORY = "profiles"
 
 @contextmanager
 def provisional(directory: Path) -> Iterator[None]:
-    """Make `directory`, and take it away again if the body leaves it empty.
+    """Create `directory`, and remove it again if the body leaves it empty.
 
-    Raises CaptureError if it cannot be made.
+    Raises CaptureError if it cannot be created.
     """
     make(directory)
     process = os.getpid()
     try:
         yield
     finally:
-        if os.getpid() == process:  # not a fork of it
-            with suppress(OSError):  # there is something in it
+        if os.getpid() == process:  # not in a fork
+            with suppress(OSError):  # it is not empty
                 directory.rmdir()
 
 
 def check_empty(directory: Path) -> None:
-    """Raises CaptureError where there is something in `directory`, or it is none."""
+    """Raise CaptureError if `directory` is not empty or is not a directory."""
     if directory.exists() and make(directory):
-        raise CaptureError(f"{directory} is not empty: a run needs a directory of its own")
+        raise CaptureError(f"{directory} is not empty; choose a new or empty directory for the run")
 
 
 def choose(directory: str | Path | None, name: str, process: str) -> Path:
-    """The directory for a run, made where there is none.
+    """Choose the directory for a run, create it if necessary, and return it.
 
-    It is the one given, else `<name>` in that of TRACEHOUSE_PROFILE_DIR, of
-    CACHE_DIT_TORCH_PROFILER_DIR, or in `profiles`. Where this process (`rank0`) finished a run
-    before, it is the first of `<directory>-2`, `<directory>-3`, ... where it did not: so all ranks
-    come to the same one without asking each other. Raises CaptureError where it cannot be made.
+    The default is `<name>` in the directory that TRACEHOUSE_PROFILE_DIR or
+    CACHE_DIT_TORCH_PROFILER_DIR names, else in `profiles`. If this process (`rank0`) has finished a
+    run there before, the choice is the first of `<directory>-2`, `<directory>-3`, ... without one.
+    Thus all ranks choose the same directory without communication. Raises CaptureError if the
+    directory cannot be created.
     """
     first = (default_parent() / name if directory is None else Path(directory)).expanduser()
     first = first.absolute()
@@ -59,25 +60,25 @@ def choose(directory: str | Path | None, name: str, process: str) -> Path:
 
 
 def default_parent() -> Path:
-    """Where directories of runs go that are not named otherwise."""
+    """Return the default parent of run directories."""
     return Path(next(filter(None, map(os.environ.get, VARIABLES)), DEFAULT_DIRECTORY))
 
 
 def file_name(name: str | None) -> str:
-    """The name as a part of a path; the script's where there is none."""
+    """Return the name as a part of a path. The default is the name of the script."""
     named = name or Path(sys.argv[0] if sys.argv else "").stem or "profile"
     return re.sub(r"[^\w.+ -]", "_", named).strip(" .")[:120] or "profile"
 
 
 class Files(NamedTuple):
-    """The files of a process (`rank0`, ...) of the run `name`, in the run's directory."""
+    """The paths of the files of one process (`rank0`, ...) of the run `name`."""
 
     directory: Path
     name: str
     process: str
 
     def trace(self, cycle: int | None = None) -> Path:
-        """A trace; `cycle` counts from 1 where there can be several."""
+        """Return the path of a trace. `cycle` counts from 1; None if there can be only one."""
         of_cycle = "" if cycle is None else f"-cycle{cycle}"
         return self._file(f"{of_cycle}.trace.json.gz")
 
@@ -88,7 +89,7 @@ class Files(NamedTuple):
 
     @property
     def execution_trace(self) -> Path:
-        """The execution trace: what went into each operator, and what came out."""
+        """The execution trace: the inputs and outputs of each operator."""
         return self._file(".et.json.gz")
 
     @property
@@ -106,19 +107,19 @@ class Files(NamedTuple):
 
 
 def process_path(directory: Path, process: str) -> Path:
-    """Where a process is described, e.g. `rank0.json`."""
+    """Return the path of the description of a process, e.g. `rank0.json`."""
     return directory / f"{process}.json"
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write one JSON object. Raises CaptureError if the file cannot be written."""
     text = json.dumps(_plain(content), indent=2, ensure_ascii=False)
-    with appearing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8", errors="replace")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read one JSON object. Raises CaptureError where the file holds none."""
+    """Read one JSON object. Raises CaptureError if the file does not contain one."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
@@ -126,12 +127,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[Path]:
-    """Give the body a path beside `path` to write to; `path` appears by rename when the body ends.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Write `path` atomically: yield a temporary path and rename it when the body ends.
 
-    Nothing is left behind when the body fails. Raises CaptureError if the file cannot be written.
+    If the body fails, the temporary file is removed. Raises CaptureError if the file cannot be
+    written.
     """
-    # The suffix stays: torch compresses a trace when the name it is given ends in .gz.
+    # Keep the suffix: torch compresses a trace if its name ends in .gz.
     temporary = path.with_name(f".{path.name}.partial{path.suffix}")
     try:
         with writing():
@@ -144,7 +146,7 @@ def appearing(path: Path) -> Iterator[Path]:
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON knows it: numbers of arrays as numbers, and none that is not finite."""
+    """Return `value` as JSON types: array scalars become numbers, non-finite numbers None."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
@@ -159,9 +161,9 @@ def _plain(value: Any) -> Any:
 
 
 def make(directory: Path) -> bool:
-    """Makes the directory; whether there is something in it. Raises CaptureError."""
+    """Create the directory. Return whether it has content. Raises CaptureError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         return any(directory.iterdir())
     except OSError as error:
-        raise CaptureError(f"cannot make the directory {directory}: {error.strerror}") from error
+        raise CaptureError(f"cannot create the directory {directory}: {error.strerror}") from error

@@ -1,1 +1,1 @@
-"""The commands that profile a diffusers pipeline, and the pipelines that they can build."""
+"""The commands that profile diffusers pipelines, and the tiny pipelines that they can build."""

@@ -1,4 +1,4 @@
-"""Calls of a diffusers pipeline, and their inputs."""
+"""Calls of diffusers pipelines and their inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from capture.pipelines.images import read_image
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
-# Inputs that not every pipeline takes, and the names of its arguments for them.
+# Inputs that not every pipeline accepts, each with the name of the pipeline's argument.
 OPTIONAL = {
     **{name: name for name in ("prompt", "height", "width", "max_sequence_length")},
     "negative_prompt": "negative_prompt",
@@ -26,11 +26,11 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a pipeline is called with; `run.json` has the same keys, and says more.
+    """The inputs of a pipeline's call. `run.json` documents the same keys.
 
     `prompt` is one text, or several that are repeated over the batch. `image` is a file or
-    `random`, and `strength` is the share of it to replace, from 0 to 1. The pipeline chooses what
-    is None.
+    `random`, and `strength` is the share of the image to replace, from 0 to 1. The pipeline uses
+    its default for an input that is None.
     """
 
     prompt: str | tuple[str, ...] = "a house of traces"
@@ -48,20 +48,20 @@ class Inputs:
 
     @property
     def prompts(self) -> list[str]:
-        """A prompt for each image of the batch."""
-        given = [self.prompt] if isinstance(self.prompt, str) else list(self.prompt)
-        return [given[place % len(given)] for place in range(self.batch)]
+        """One prompt for each image of the batch."""
+        texts = [self.prompt] if isinstance(self.prompt, str) else list(self.prompt)
+        return [texts[index % len(texts)] for index in range(self.batch)]
 
 
 def arguments_of(pipeline: DiffusionPipeline) -> Mapping[str, inspect.Parameter]:
-    """What a call of the pipeline takes."""
+    """Return the parameters of the pipeline's `__call__`, by name."""
     return inspect.signature(pipeline.__call__).parameters
 
 
 def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
-    """Call `pipeline` once, with the inputs that it takes, and return its result.
+    """Call `pipeline` once with those inputs that it accepts, and return its result.
 
-    `others` are further arguments.
+    `others` are additional arguments.
     """
     import torch
 
@@ -88,7 +88,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
 
 
 def _images(inputs: Inputs) -> Any:
-    """The image of a call, or one for each prompt."""
+    """Return the image of a call, or a list with one per prompt; None without an image."""
     if not inputs.image:
         return None
     image = read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
@@ -96,10 +96,10 @@ def _images(inputs: Inputs) -> Any:
 
 
 @contextmanager
-def image_asked_for(pipeline: DiffusionPipeline, inputs: Inputs) -> Iterator[None]:
-    """Turns a failure of the body into a CaptureError where the pipeline takes an image.
+def explain_missing_image(pipeline: DiffusionPipeline, inputs: Inputs) -> Iterator[None]:
+    """Turn a failure of the body into a CaptureError if the pipeline needs an image.
 
-    Many have it as an argument with a default that they refuse.
+    The signature does not show this: many pipelines declare a default image that they then refuse.
     """
     try:
         yield
@@ -107,13 +107,13 @@ def image_asked_for(pipeline: DiffusionPipeline, inputs: Inputs) -> Iterator[Non
         if inputs.image or "image" not in arguments_of(pipeline):
             raise
         raise CaptureError(
-            f"{type(pipeline).__name__} takes an image, and failed without one "
-            f"({first_line(error)}): see --image"
+            f"{type(pipeline).__name__} failed without an image ({first_line(error)}); "
+            "name one with --image"
         ) from error
 
 
 def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
-    """The inputs that this pipeline takes, by the names of `Inputs`."""
+    """Return the inputs that this pipeline accepts, by the names of `Inputs`."""
     known = {*arguments_of(pipeline)} | ({"height", "width"} if inputs.image else set())
     return {
         name: value
@@ -123,13 +123,13 @@ def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
 
 
 def default_of(pipeline: DiffusionPipeline, name: str) -> Any:
-    """The default of an argument of the pipeline; None where it has none, or lacks the argument."""
+    """Return the default of a pipeline's argument; None if there is no default or no argument."""
     known = arguments_of(pipeline).get(name)
     return None if known is None or known.default is known.empty else known.default
 
 
 def frames_of_a_latent(pipeline: DiffusionPipeline) -> int:
-    """Frames that a latent stands for, after the first frame, which has a latent of its own."""
+    """Return the number of frames per latent. The first frame has a separate latent."""
     for name in ("vae_scale_factor_temporal", "vae_temporal_compression_ratio"):
         if frames := getattr(pipeline, name, None):
             return int(frames)

@@ -1,4 +1,4 @@
-"""The commands that profile a pipeline: from what was asked to a run directory."""
+"""The commands that profile a pipeline: from the command line to a run directory."""
 
 from __future__ import annotations
 
@@ -39,57 +39,57 @@ NEED_COMPILE = (
     "compile_parts",
     "compile_cache",
 )
-WARM = ("batch", "height", "width", "tokens", "steps")  # of warm-up calls, where others are wanted
+WARM = ("batch", "height", "width", "tokens", "steps")  # inputs with an option --warmup-…
 
 
-def profile_pipeline(asked: argparse.Namespace) -> None:
-    """Profiles one call; prints the run directory, or without a profile the times."""
-    compiled = compile_of(asked)
-    if asked.strength is not None and asked.image is None:
+def profile_pipeline(args: argparse.Namespace) -> None:
+    """Profile one call and print the run directory. With --no-profile, print the times."""
+    compiled = compile_of(args)
+    if args.strength is not None and args.image is None:
         raise CaptureError("--strength needs --image")
-    asked.profile_dir = asked.out or asked.profile_dir
-    model = f"{asked.command}-tiny" if asked.tiny else asked.model
-    name = asked.profile_name or (
-        asked.profile_dir.resolve().name
-        if asked.profile_dir
+    args.profile_dir = args.out or args.profile_dir
+    model = f"{args.command}-tiny" if args.tiny else args.model
+    name = args.profile_name or (
+        args.profile_dir.resolve().name
+        if args.profile_dir
         else f"{Path(model).name}-{'compiled' if compiled else 'eager'}"
     )
-    profiler = create_profiler_from_args(asked, name)
-    with ExitStack() as held:
-        if asked.profile and asked.profile_dir:  # before seconds of imports
-            run_directory.check_empty(asked.profile_dir)
-            held.enter_context(run_directory.provisional(asked.profile_dir))
-        # Keeps transformers from remarking on image processors that are not used here.
+    profiler = create_profiler_from_args(args, name)
+    with ExitStack() as cleanup:
+        if args.profile and args.profile_dir:  # fail before the imports, which take seconds
+            run_directory.check_empty(args.profile_dir)
+            cleanup.enter_context(run_directory.provisional(args.profile_dir))
+        # Silence transformers' warnings about image processors, which are not used here.
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-        held.callback(_print_directory, profiler)  # also where it was stopped
-        held.enter_context(profiler.preparing())
-        tuning = Tuning(asked.offload, asked.quantize, asked.attention, asked.cache)
+        cleanup.callback(_print_directory, profiler)  # after an interrupt, too
+        cleanup.enter_context(profiler.preparing())
+        tuning = Tuning(args.offload, args.quantize, args.attention, args.cache)
         pipeline = load(
-            asked.command,
-            asked.model,
-            seed=asked.seed,
-            dtype=asked.dtype,
+            args.command,
+            args.model,
+            seed=args.seed,
+            dtype=args.dtype,
             tuning=tuning,
-            with_image=asked.image is not None,
+            with_image=args.image is not None,
         )
-        if asked.profile and not asked.steps:
+        if args.profile and not args.steps:
             print(
-                f"{STEPS_PROFILED} denoising steps, to keep the trace small: see --steps",
+                f"{STEPS_PROFILED} denoising steps, to keep the trace small (see --steps)",
                 file=sys.stderr,
             )
-        inputs = _inputs(asked, pipeline)
-        warm = {name: value for name in WARM if (value := getattr(asked, f"warmup_{name}"))}
+        inputs = _inputs(args, pipeline)
+        warm = {name: value for name in WARM if (value := getattr(args, f"warmup_{name}"))}
         if "tokens" in warm:
             warm["max_sequence_length"] = warm.pop("tokens")
         warm_inputs = replace(inputs, **warm)
-        if asked.measure:
+        if args.measure:
             measure_pipeline(
                 pipeline,
-                asked.measure,
+                args.measure,
                 inputs=inputs,
                 warm_inputs=warm_inputs,
-                warmup=asked.warmup,
-                calls=asked.measured_calls,
+                warmup=args.warmup,
+                calls=args.measured_calls,
                 compiled=compiled,
             )
             return
@@ -98,60 +98,60 @@ def profile_pipeline(asked: argparse.Namespace) -> None:
             profiler,
             model=model,
             inputs=inputs,
-            warmup=asked.warmup,
+            warmup=args.warmup,
             warm_inputs=warm_inputs,
             compiled=compiled,
             tuning=tuning,
-            save=asked.save,
-            arguments=_said(asked),
+            save=args.save,
+            arguments=_option_values(args),
         )
-    times = sys.stderr if asked.profile else sys.stdout  # stdout: what was asked for
+    times = sys.stderr if args.profile else sys.stdout  # stdout is for the result of the command
     for line in summary(run):
         print(line, file=times)
 
 
-def compile_of(asked: argparse.Namespace) -> Compile | None:
-    """What to compile; None for nothing. Raises CaptureError for options that need --compile."""
-    if asked.compile and not asked.eager:
+def compile_of(args: argparse.Namespace) -> Compile | None:
+    """Return what to compile, or None. Raise CaptureError for options that need --compile."""
+    if args.compile and not args.eager:
         return Compile(
-            asked.compile_mode,
-            asked.fullgraph,
-            asked.dynamic,
-            asked.regional,
-            tuple(asked.compile_parts or (DENOISER,)),
+            args.compile_mode,
+            args.fullgraph,
+            args.dynamic,
+            args.regional,
+            tuple(args.compile_parts or (DENOISER,)),
         )
-    if not asked.eager and (without := [name for name in NEED_COMPILE if vars(asked)[name]]):
+    if not args.eager and (without := [name for name in NEED_COMPILE if vars(args)[name]]):
         raise CaptureError(f"--{without[0].replace('_', '-')} needs --compile")
     return None
 
 
-def _inputs(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> Inputs:
-    """The inputs that were asked for. Raises CaptureError for a file without prompts."""
-    prompts: str | tuple[str, ...] = asked.prompt
-    if asked.prompts:
+def _inputs(args: argparse.Namespace, pipeline: DiffusionPipeline) -> Inputs:
+    """Return the requested inputs. Raise CaptureError if the file of prompts has no prompt."""
+    prompts: str | tuple[str, ...] = args.prompt
+    if args.prompts:
         try:
-            lines = asked.prompts.read_text(encoding="utf-8").splitlines()
+            lines = args.prompts.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise CaptureError(f"{asked.prompts}: cannot be read: {error}") from error
+            raise CaptureError(f"{args.prompts}: cannot be read: {error}") from error
         prompts = tuple(line.strip() for line in lines if line.strip())
         if not prompts:
-            raise CaptureError(f"{asked.prompts}: no prompt in it; each line is one")
-    strength = asked.strength or (default_of(pipeline, "strength") if asked.image else None)
-    steps = asked.steps or (STEPS_PROFILED if asked.profile else STEPS)
-    if strength and not asked.steps:  # that share of the steps runs
+            raise CaptureError(f"{args.prompts}: has no prompts; write one prompt per line")
+    strength = args.strength or (default_of(pipeline, "strength") if args.image else None)
+    steps = args.steps or (STEPS_PROFILED if args.profile else STEPS)
+    if strength and not args.steps:  # only that share of the steps runs
         steps = ceil(steps / strength)
     return Inputs(
         prompt=prompts,
-        batch=asked.batch or (1 if isinstance(prompts, str) else len(prompts)),
-        height=asked.height or _size(asked, pipeline, "height"),
-        width=asked.width or _size(asked, pipeline, "width"),
+        batch=args.batch or (1 if isinstance(prompts, str) else len(prompts)),
+        height=args.height or _size(args, pipeline, "height"),
+        width=args.width or _size(args, pipeline, "width"),
         steps=steps,
-        max_sequence_length=asked.tokens or (TINY_TOKENS if asked.tiny else None),
-        seed=asked.seed,
-        guidance=asked.guidance,
-        negative_prompt=asked.negative_prompt,
-        frames=asked.frames or _frames(asked, pipeline),
-        image=asked.image,
+        max_sequence_length=args.tokens or (TINY_TOKENS if args.tiny else None),
+        seed=args.seed,
+        guidance=args.guidance,
+        negative_prompt=args.negative_prompt,
+        frames=args.frames or _frames(args, pipeline),
+        image=args.image,
         strength=strength,
     )
 
@@ -162,11 +162,11 @@ def _print_directory(profiler: Profiler) -> None:
 
 
 def summary(run: dict[str, Any]) -> list[str]:
-    """What people want to know of a run at once: its times, and what was compiled."""
+    """Return lines with the times of a run and its compilations."""
     lines = []
     if call_ns := run.get("wall_time_ns"):
         each_ns = median(run["step_times_ns"] or [0])
-        lines.append(f"{duration(call_ns)} a call, {duration(each_ns)} a step (median)")
+        lines.append(f"{duration(call_ns)} per call, {duration(each_ns)} per step (median)")
     if profiled_ns := run.get("profiled_wall_time_ns"):
         lines.append(f"{duration(profiled_ns)} profiled, on {run['device_name']}")
     if did := run.get("compilation"):
@@ -176,25 +176,25 @@ def summary(run: dict[str, Any]) -> list[str]:
         from_cache = f", {counted(cached, 'graph')} from the cache" if cached else ""
         lines.append(f"{compiled} in {did['seconds']:.1f} s, {again}{from_cache}")
         lines += [
-            f"compiled inside the measured run: {compilation['reason'] or 'the first time'}"
+            f"compiled inside the measured run: {compilation['reason'] or 'first compilation'}"
             for compilation in did["compilations"]
             if compilation["in_measured_run"]
         ]
     return lines
 
 
-def _said(asked: argparse.Namespace) -> dict[str, Any]:
-    """The command and its options, defaults included."""
+def _option_values(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the command and its options, including defaults."""
     return {
         key: str(value) if isinstance(value, Path) else value
-        for key, value in vars(asked).items()
+        for key, value in vars(args).items()
         if value is not None and key != "eager"
     }
 
 
-def _size(asked: argparse.Namespace, pipeline: DiffusionPipeline, name: str) -> int:
-    """`height` or `width` where none is asked for: what the pipeline itself would take."""
-    if asked.tiny:
+def _size(args: argparse.Namespace, pipeline: DiffusionPipeline, name: str) -> int:
+    """Return the default `height` or `width`: the pipeline's own, unless it is a tiny one."""
+    if args.tiny:
         return TINY_SIZE
     if isinstance(size := default_of(pipeline, name), int):
         return size
@@ -203,9 +203,9 @@ def _size(asked: argparse.Namespace, pipeline: DiffusionPipeline, name: str) -> 
     return latents * scale if isinstance(latents, int) and scale else DEFAULT_SIZE
 
 
-def _frames(asked: argparse.Namespace, pipeline: DiffusionPipeline) -> int | None:
-    """Frames where none are asked for: the pipeline's own number, of a tiny one two latents."""
+def _frames(args: argparse.Namespace, pipeline: DiffusionPipeline) -> int | None:
+    """Return the default number of frames: the pipeline's, or two latents of a tiny pipeline."""
     own = default_of(pipeline, "num_frames")
     if own is None:
         return None
-    return 1 + frames_of_a_latent(pipeline) if asked.tiny else int(own)
+    return 1 + frames_of_a_latent(pipeline) if args.tiny else int(own)

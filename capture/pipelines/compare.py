@@ -1,4 +1,4 @@
-"""The command that profiles a pipeline eager and compiled, each in a process of its own."""
+"""The command that profiles a pipeline eager and compiled, in separate processes."""
 
 import argparse
 import subprocess
@@ -10,18 +10,19 @@ from capture.errors import CaptureError
 from capture.output import run_directory
 
 
-def compare(asked: argparse.Namespace, given: Sequence[str]) -> None:
-    """Runs `given`, a pipeline's command with its options, as `eager` and as `compiled`.
+def compare(args: argparse.Namespace, argv: Sequence[str]) -> None:
+    """Run a pipeline's command eager and compiled, and print both run directories.
 
-    Both become run directories in the one that was asked for; prints their paths.
+    `argv` is the command with its options. The run directories are `eager` and `compiled` in the
+    directory of --out. Raises CaptureError if a run fails.
     """
-    if not asked.profile:
-        raise CaptureError("compare is about two profiles: without --no-profile")
-    name = asked.profile_name or (f"{asked.kind}-tiny" if asked.tiny else Path(asked.model).name)
-    parent = run_directory.choose(asked.out or asked.profile_dir, name, "rank0")
+    if not args.profile:
+        raise CaptureError("compare needs profiles: remove --no-profile")
+    name = args.profile_name or (f"{args.kind}-tiny" if args.tiny else Path(args.model).name)
+    parent = run_directory.choose(args.out or args.profile_dir, name, "rank0")
     run_directory.check_empty(parent)
     for mode, flag in (("eager", "--eager"), ("compiled", "--compile")):
         print(f"{mode}:", file=sys.stderr)
-        command = [sys.executable, "-m", "capture", *given, flag, "--out", str(parent / mode)]
+        command = [sys.executable, "-m", "capture", *argv, flag, "--out", str(parent / mode)]
         if subprocess.run([*command, "--profile-name", f"{name}-{mode}"], check=False).returncode:
             raise CaptureError(f"the {mode} run failed")

@@ -1,4 +1,4 @@
-"""Has torch.compile compile parts of a diffusers pipeline."""
+"""Compiles parts of a diffusers pipeline with torch.compile."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PARTS = (DENOISER, VAE, TEXT_ENCODERS)
 
 @dataclass(frozen=True)
 class Compile:
-    """What torch.compile is to compile, and how.
+    """The parts of a pipeline to compile, and the options of torch.compile.
 
-    mode       of `MODES`, as torch.compile has them
-    fullgraph  refuse graph breaks
-    dynamic    compile for all sizes at once; None leaves that to torch
+    mode       a mode of torch.compile, one of `MODES`; None is torch's default
+    fullgraph  fail at a graph break
+    dynamic    compile for all sizes at once; if None, torch decides
     regional   compile each class of the denoiser's repeated blocks once, not the whole denoiser
-    parts      of `PARTS`
+    parts      the parts to compile, of `PARTS`
     """
 
     mode: str | None = None
@@ -45,16 +45,16 @@ class Compile:
 def compile_parts(
     pipeline: DiffusionPipeline, compiled: Compile, device_type: str, names_kernels: bool = True
 ) -> dict[str, Any]:
-    """Has the parts compiled, whatever the pipeline calls them; returns what run.json says of it.
+    """Compile the parts of the pipeline. Return the value of `compile` in run.json.
 
-    With `names_kernels`, kernels on the CPU appear in traces, which takes them some time.
-    Raises CaptureError for a pipeline without such a part, and where no compiler is installed.
+    With `names_kernels`, kernels on the CPU appear in traces, which costs some time per kernel.
+    Raises CaptureError if the pipeline lacks a part, or if no compiler is installed.
     """
     found = {DENOISER: denoisers(pipeline), VAE: _decoders(pipeline)}
     found[TEXT_ENCODERS] = _text_encoders(pipeline)
     for part in compiled.parts:
         if not found[part]:
-            raise CaptureError(f"{type(pipeline).__name__}: no {part} to compile")
+            raise CaptureError(f"{type(pipeline).__name__}: has no {part} to compile")
     check_compiler(device_type)
     if device_type == "cpu" and names_kernels:
         compilation.name_cpu_kernels()
@@ -68,16 +68,18 @@ def compile_parts(
             else:
                 module.compile(**compiled.options)
     compilation.remember_all()
-    said = asdict(compiled) | {"part": ", ".join(names), "blocks": sorted(blocks) or None}
-    del said["parts"]
-    return said
+    description = asdict(compiled) | {"part": ", ".join(names), "blocks": sorted(blocks) or None}
+    del description["parts"]
+    return description
 
 
 def _compile_blocks(module: torch.nn.Module, compiled: Compile) -> set[str]:
-    """Compiles each repeated block; returns the names of their classes."""
+    """Compile each repeated block. Return the names of their classes."""
     classes = block_classes(module)
     if not classes:
-        raise CaptureError(f"{type(module).__name__}: no block that repeats, to compile by itself")
+        raise CaptureError(
+            f"{type(module).__name__}: has no repeated blocks; compile it without --regional"
+        )
     for block in module.modules():
         if type(block).__name__ in classes:
             block.compile(**compiled.options)
@@ -85,7 +87,7 @@ def _compile_blocks(module: torch.nn.Module, compiled: Compile) -> set[str]:
 
 
 def _decoders(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
-    """The VAE's decoder: torch.compile takes modules by their `forward`, which `decode` is not."""
+    """Return the VAE's decoder: the VAE runs in `decode`, but torch.compile needs `forward`."""
     decoder = getattr(getattr(pipeline, "vae", None), "decoder", None)
     return {"vae.decoder": decoder} if decoder is not None else {}
 
@@ -100,11 +102,11 @@ def _text_encoders(pipeline: DiffusionPipeline) -> dict[str, torch.nn.Module]:
 
 
 def check_compiler(device_type: str) -> None:
-    """Raise CaptureError where what Inductor compiles with is not installed."""
+    """Raise CaptureError if the compiler that Inductor needs is not installed."""
     if device_type != "cpu":
         if importlib.util.find_spec("triton") is None:
             raise CaptureError(
-                "torch.compile needs Triton here; install it with: pip install triton"
+                f"torch.compile needs Triton on {device_type}; install it with: pip install triton"
             )
         return
     from torch._inductor.cpp_builder import get_cpp_compiler
@@ -114,5 +116,5 @@ def check_compiler(device_type: str) -> None:
         get_cpp_compiler()
     except InvalidCxxCompiler as error:
         raise CaptureError(
-            "torch.compile needs a C++ compiler on the CPU: install g++, or name one in CXX"
+            "torch.compile needs a C++ compiler on the CPU: install g++, or set CXX"
         ) from error

@@ -1,4 +1,4 @@
-"""A FLUX pipeline small enough for any machine: every part is there, random, made on the spot."""
+"""A tiny FLUX pipeline with random weights. It has all parts and runs on any machine."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def tiny_flux(seed: int = 0) -> FluxPipeline:
-    """Build a FluxPipeline of a few hundred thousand random float32 weights, on the CPU.
+    """Build a FluxPipeline with a few hundred thousand random float32 weights on the CPU.
 
-    Nothing is downloaded: both tokenizers map bytes to tokens. Seeds torch's global generator.
-    Raises CaptureError without torch, diffusers or transformers.
+    Downloads nothing: both tokenizers map bytes to tokens. Seeds torch's global generator. Raises
+    CaptureError if torch, diffusers or transformers is missing.
     """
     seeded(seed)
     from diffusers import FlowMatchEulerDiscreteScheduler, FluxPipeline
@@ -46,7 +46,7 @@ def tiny_flux(seed: int = 0) -> FluxPipeline:
 
 
 def tiny_transformer() -> FluxTransformer2DModel:
-    """The denoiser: two double-stream and two single-stream blocks, guided as in FLUX.1-dev."""
+    """Build the denoiser: two double- and two single-stream blocks, guided as in FLUX.1-dev."""
     from diffusers import FluxTransformer2DModel
 
     return FluxTransformer2DModel(

@@ -1,4 +1,4 @@
-"""The image that a pipeline begins with, and those that it made, as files."""
+"""The input image of a pipeline, and its output images as files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capture.errors import CaptureError, first_line, warn
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 RANDOM = "random"
 
 
-@lru_cache(maxsize=2)  # of the warm-up, and of the measured calls
+@lru_cache(maxsize=2)  # one size for warm-up calls, one for measured calls
 def read_image(wanted: str, height: int, width: int, seed: int) -> Image:
-    """The image of a file, scaled to `height` by `width` pixels; or `random` pixels from the seed.
+    """Read an image file and scale it to `height` x `width` pixels.
 
-    Raises CaptureError for a file that is no image.
+    `random` makes an image of random pixels from the seed. Raises CaptureError if the file is not
+    an image.
     """
     import numpy as np
     from PIL import Image, UnidentifiedImageError
@@ -38,26 +39,26 @@ def read_image(wanted: str, height: int, width: int, seed: int) -> Image:
 
 
 def save_images(made: Any, directory: Path) -> list[Path]:
-    """Saves the images, or the frames of videos, as PNG; returns their paths.
+    """Save the images, or the frames of videos, as PNG files. Return their paths.
 
-    `made` is what a call of the pipeline returned: images, or arrays of frames by height by width
-    by colours, from 0 to 1. Warns where it holds no images.
+    `made` is the result of the pipeline's call: images, or videos as lists of images or as arrays
+    of shape (frames, height, width, colours) with values from 0 to 1. Warns if it has no images.
     """
     import numpy as np
     from diffusers.video_processor import VideoProcessor
 
-    named = {f"image-{place}": image for place, image in enumerate(getattr(made, "images", ()))}
-    for place, video in enumerate(getattr(made, "frames", ())):
+    named = {f"image-{index}": image for index, image in enumerate(getattr(made, "images", ()))}
+    for index, video in enumerate(getattr(made, "frames", ())):
         frames = VideoProcessor.numpy_to_pil(video) if isinstance(video, np.ndarray) else video
-        named |= {f"video-{place}-frame-{number:03}": each for number, each in enumerate(frames)}
+        named |= {f"video-{index}-frame-{number:03}": each for number, each in enumerate(frames)}
     paths = []
     for name, image in named.items():
         if not hasattr(image, "save"):
             break
         path = directory / f"{name}.png"
-        with appearing(path) as temporary:
+        with atomic_write(path) as temporary:
             image.save(temporary)
         paths.append(path)
     if not paths:
-        warn(f"{type(made).__name__} holds no images to save")
+        warn(f"{type(made).__name__}: has no images to save")
     return paths

@@ -1,4 +1,4 @@
-"""A pipeline for the command line: a tiny random one, or one with weights."""
+"""Loads the pipeline of a command: with weights from a model, or tiny and random."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from diffusers import DiffusionPipeline
 
-# Kinds of pipelines: where its tiny one is built, and the class that loads weights.
+# Per kind: the module and function that build the tiny pipeline, and the class that loads weights.
 KINDS = {
     "flux": ("capture.pipelines.flux", "tiny_flux", "FluxPipeline"),
     "sd3": ("capture.pipelines.sd3", "tiny_sd3", "StableDiffusion3Pipeline"),
@@ -30,8 +30,8 @@ KINDS = {
     "diffusers": ("capture.pipelines.sd", "tiny_sd", "DiffusionPipeline"),
 }
 LONGEST_REASON = 200
-# Video pipelines whose variant that begins with an image has the same parts. AutoPipeline knows
-# those of images alone.
+# Video pipelines with an image-to-video variant of the same parts. AutoPipeline covers only image
+# pipelines.
 IMAGE_TO_VIDEO = {"LTXPipeline": "LTXImageToVideoPipeline"}
 
 
@@ -44,13 +44,13 @@ def load(
     tuning: Tuning = NO_TUNING,
     with_image: bool = False,
 ) -> DiffusionPipeline:
-    """The pipeline of `model`, a path or an id, on the device; without one, the tiny random one.
+    """Load the pipeline of `model`, a path or an id, on the device. None builds a tiny random one.
 
-    `diffusers` loads any pipeline, of the class that its files name. Without `dtype`, loaded
-    weights are bfloat16 on an accelerator, float32 on the CPU. Under torchrun, each rank has the
-    device of its number. `with_image` asks for the variant of the pipeline that takes an image.
+    The kind `diffusers` loads any pipeline: its files name the class. The default `dtype` of loaded
+    weights is bfloat16 on an accelerator and float32 on the CPU. Under torchrun, each rank uses the
+    device of its local rank. `with_image` selects the variant of the pipeline that takes an image.
     Raises CaptureError if the model cannot be loaded, if a package is missing, if the pipeline has
-    no such variant, or if it does not support `tuning`.
+    no variant that takes an image, or if it does not support `tuning`.
     """
     module, build, loader = KINDS[kind]
     with capture_extra():
@@ -81,7 +81,7 @@ def load(
 
 
 def _with_image(pipeline: DiffusionPipeline) -> DiffusionPipeline:
-    """The variant of the pipeline that takes an image, with the same parts."""
+    """Return the variant of the pipeline that takes an image. It has the same parts."""
     import diffusers
 
     if "image" in arguments_of(pipeline):
@@ -94,31 +94,35 @@ def _with_image(pipeline: DiffusionPipeline) -> DiffusionPipeline:
     try:
         return diffusers.AutoPipelineForImage2Image.from_pipe(pipeline)
     except ValueError as error:
-        raise CaptureError(f"{name}: no variant in diffusers that takes an image") from error
+        raise CaptureError(
+            f"{name}: diffusers has no variant that takes an image; omit --image"
+        ) from error
 
 
 def _from_weights(
     loader: type[DiffusionPipeline], model: str, dtype: torch.dtype
 ) -> DiffusionPipeline:
     if Path(model).exists() and not Path(model, "model_index.json").exists():
-        raise CaptureError(f"{model}: no model_index.json: not a directory of a diffusers pipeline")
+        raise CaptureError(
+            f"{model}: is not the directory of a diffusers pipeline: it has no model_index.json"
+        )
     try:
         with _old_names():
             return loader.from_pretrained(model, torch_dtype=dtype)
-    except (OSError, ValueError, ImportError) as error:  # gated, misspelt, offline, not whole
+    except (OSError, ValueError, ImportError) as error:  # gated, misspelt, offline, incomplete
         reason = first_line(error)
         hint = ""
         if "gated" in str(error) or "401" in str(error):
             hint = "; accept its licence on the hub, then: hf auth login"
         elif not Path(model).exists():
-            hint = "; is it a path, or the id of a model on the hub?"
+            hint = "; check the path, or the id of the model on the hub"
         reason = shorten(reason, LONGEST_REASON, placeholder=" …")
         raise CaptureError(f"{model}: cannot be loaded: {reason}{hint}") from error
 
 
 @contextmanager
 def _old_names() -> Iterator[None]:
-    """In the body, diffusers does not warn of `torch_dtype`: older versions know no other name."""
+    """Silence diffusers' warning about `torch_dtype`, the only name in older versions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield

@@ -1,4 +1,4 @@
-"""An LTX-Video pipeline, text to video, as small as the others."""
+"""A tiny LTX-Video pipeline (text to video) with random weights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LATENT_CHANNELS = 8
 
 
 def tiny_ltx(seed: int = 0) -> LTXPipeline:
-    """Build an LTXPipeline of a few hundred thousand random float32 weights, on the CPU.
+    """Build an LTXPipeline with a few hundred thousand random float32 weights on the CPU.
 
-    As in LTX-Video, a latent stands for 32 x 32 pixels of eight frames. Nothing is downloaded.
-    Seeds torch's global generator. Raises CaptureError without torch, diffusers or transformers.
+    As in LTX-Video, a latent covers 32 x 32 pixels of eight frames. Downloads nothing. Seeds
+    torch's global generator. Raises CaptureError if torch, diffusers or transformers is missing.
     """
     seeded(seed)
     from diffusers import FlowMatchEulerDiscreteScheduler, LTXPipeline
@@ -45,7 +45,7 @@ def _vae() -> AutoencoderKLLTXVideo:
 
 
 def _transformer() -> LTXVideoTransformer3DModel:
-    """The denoiser: two blocks, with attention over all frames and to the prompt."""
+    """Build the denoiser: two blocks, with attention over all frames and to the prompt."""
     from diffusers import LTXVideoTransformer3DModel
 
     return LTXVideoTransformer3DModel(

@@ -1,11 +1,11 @@
-"""Measures a pipeline for a sweep: times its calls, and saves its output as numbers."""
+"""Measures a pipeline for a sweep: times its calls and saves its output as an array."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capture.pipelines.calls import Inputs, generate, image_asked_for
+from capture.pipelines.calls import Inputs, explain_missing_image, generate
 from capture.pipelines.compiling import Compile, compile_parts
 from capture.pipelines.record import check_inputs
 from capture.recording.measure import Subject, measure
@@ -24,7 +24,7 @@ def measure_pipeline(
     calls: int,
     compiled: Compile | None,
 ) -> None:
-    """Writes `file`, and beside it the images or frames of one call as an array of numpy.
+    """Write measurements to `file`, and the images or frames of a call to a `.npy` next to it.
 
     See `capture.recording.measure.measure`. Raises CaptureError as `record` does.
     """
@@ -34,7 +34,7 @@ def measure_pipeline(
         compile_parts(pipeline, compiled, device.type, names_kernels=False)
 
     def warm() -> Any:
-        with image_asked_for(pipeline, warm_inputs):
+        with explain_missing_image(pipeline, warm_inputs):
             return generate(pipeline, warm_inputs)
 
     subject = Subject(

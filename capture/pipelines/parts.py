@@ -1,4 +1,4 @@
-"""Small random parts of text-to-image pipelines, made on the spot: no download."""
+"""Small parts of text-to-image pipelines with random weights. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 LATENT_CHANNELS = 4
 CLIP_WIDTH = 32
-CLIP_LENGTH = 77  # tokens, as in the real one
+CLIP_LENGTH = 77  # tokens, as in the original
 T5_WIDTH = 32
 T5_LENGTH = 512
 
 
 def seeded(seed: int) -> None:
-    """Seeds torch's global generator, from which all weights come.
+    """Seed torch's global generator, from which all weights come.
 
-    Raises CaptureError without torch, diffusers or transformers: where the last is absent,
-    diffusers imports placeholders.
+    Raises CaptureError if torch, diffusers or transformers is missing. Without the check, diffusers
+    would import placeholders for the classes of transformers.
     """
     with capture_extra():
         import diffusers  # noqa: F401
@@ -37,7 +37,7 @@ def seeded(seed: int) -> None:
 
 
 def byte_tokenizer(length: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of one token per byte, so that it knows every text; at most `length` tokens."""
+    """Build a tokenizer with one token per byte, for any text of up to `length` tokens."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -59,14 +59,14 @@ def byte_tokenizer(length: int) -> PreTrainedTokenizerFast:
 
 
 def tiny_clip(tokenizer: PreTrainedTokenizerFast) -> CLIPTextModel:
-    """The encoder of the pooled prompt, two layers."""
+    """Build the encoder of the pooled prompt, with two layers."""
     from transformers import CLIPTextModel
 
     return CLIPTextModel(_clip_config(tokenizer)).eval()
 
 
 def tiny_projected_clip(tokenizer: PreTrainedTokenizerFast) -> CLIPTextModelWithProjection:
-    """The same with a projection of the pooled prompt."""
+    """Build the encoder of the pooled prompt with a projection."""
     from transformers import CLIPTextModelWithProjection
 
     return CLIPTextModelWithProjection(_clip_config(tokenizer)).eval()
@@ -90,7 +90,7 @@ def _clip_config(tokenizer: PreTrainedTokenizerFast) -> CLIPTextConfig:
 
 
 def tiny_t5(tokenizer: PreTrainedTokenizerFast, width: int = T5_WIDTH) -> T5EncoderModel:
-    """The encoder of the prompt's tokens, two layers."""
+    """Build the encoder of the prompt's tokens, with two layers."""
     from transformers import T5Config, T5EncoderModel
 
     return T5EncoderModel(
@@ -109,7 +109,7 @@ def tiny_t5(tokenizer: PreTrainedTokenizerFast, width: int = T5_WIDTH) -> T5Enco
 
 
 def tiny_vae() -> AutoencoderKL:
-    """The decoder of latents to an image twice as high and wide."""
+    """Build the VAE. Its images are twice as high and wide as its latents."""
     from diffusers import AutoencoderKL
 
     return AutoencoderKL(

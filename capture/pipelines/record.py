@@ -1,4 +1,4 @@
-"""Profile one call of a diffusers pipeline into a run directory."""
+"""Profiles one call of a diffusers pipeline into a run directory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from capture.output.ranks import rank
 from capture.pipelines.calls import (
     Inputs,
     arguments_of,
+    explain_missing_image,
     frames_of_a_latent,
     generate,
-    image_asked_for,
     known_inputs,
 )
 from capture.pipelines.compiling import Compile, compile_parts
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 TIMED_CALLS = 3
 NOT_TIMED = (
-    "the first call with these inputs may compile again; that was the profiled one, so there is no "
-    "same call without the profiler"
+    "the profiled call was the first with these inputs and may have compiled again, so no "
+    "unprofiled call is comparable"
 )
 
 
@@ -49,32 +49,35 @@ def record(
     save: bool = False,
     arguments: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Call `pipeline` to warm up, to time it and to profile it, all with the same inputs.
+    """Call `pipeline` to warm it up, to time it and to profile it, with the same inputs.
 
-    Warm-up calls can have other inputs: those of another size make a compiled pipeline compile
-    again inside the measured call. With `save`, the images of the profiled call become files of the
-    run directory. `tuning` says how the pipeline was changed before. Returns what is in
-    `run.json`; where the profiler is not enabled, the same, with the times alone. Raises
-    CaptureError if files cannot be written, for inputs that the pipeline would round or does not
-    take, and for a pipeline without a part to compile.
+    Warm-up calls can have other inputs (`warm_inputs`): if their size differs, a compiled pipeline
+    compiles again inside the measured call. With `save`, the images of the profiled call are saved
+    in the run directory. `tuning` describes changes that were made to the pipeline before. Returns
+    the content of `run.json`, or the known facts and the times if the profiler is not enabled.
+    Raises CaptureError if files cannot be written, if the pipeline would round or does not accept
+    an input, and if it lacks a part to compile.
     """
     with capture_extra():
         import diffusers  # noqa: F401
         import torch
 
     check_inputs(pipeline, inputs)
-    device = pipeline._execution_device  # `device` is where offloaded parts wait
+    device = pipeline._execution_device  # `pipeline.device` is the device of idle offloaded parts
     compiling = compile_parts(pipeline, compiled, device.type) if compiled else None
     warm = warm_inputs or inputs
     others = different_inputs(warm, inputs)
-    # Neither the number of steps nor the prompt changes a tensor's size.
+    # The number of steps, the prompt and the seed do not change the shape of a tensor.
     sizes = [name for name in others if name not in ("steps", "prompt", "seed")]
     if warmup and compiled and sizes:
-        said = " and ".join(
+        differences = " and ".join(
             f"{name.replace('_', ' ')} {getattr(warm, name)} instead of {getattr(inputs, name)}"
             for name in sizes
         )
-        warn(f"the warm-up has {said}: torch.compile may compile again inside the measured run")
+        warn(
+            f"the warm-up has {differences}: "
+            "torch.compile may compile again inside the measured run"
+        )
 
     facts: dict[str, Any] = {
         "model": model,
@@ -98,7 +101,7 @@ def record(
     facts["missing"] = missing
     profiler.describe(**facts)
     for _ in range(warmup):
-        with image_asked_for(pipeline, warm), timed(device, facts["warmup_times_ns"]):
+        with explain_missing_image(pipeline, warm), timed(device, facts["warmup_times_ns"]):
             generate(pipeline, warm)
     if compiled and sizes:
         facts["missing"] = missing | {"wall_time_ns": NOT_TIMED}
@@ -107,7 +110,7 @@ def record(
     profiler.describe(**facts)
     with profiler, torch.no_grad():
         made = generate(pipeline, inputs)
-        if profiler.step_num:  # fewer than asked for, where an image is kept in part
+        if profiler.step_num:  # fewer than requested if `strength` is below 1
             profiler.describe(steps=profiler.step_num)
     if save and profiler.enabled and profiler.output_dir and rank() == 0:
         save_images(made, profiler.output_dir)
@@ -115,7 +118,7 @@ def record(
 
 
 def different_inputs(one: Inputs, other: Inputs) -> dict[str, Any]:
-    """The inputs of `one` that differ, by name."""
+    """Return the inputs of `one` that differ from `other`, by name."""
     theirs = asdict(other)
     return {name: value for name, value in asdict(one).items() if value != theirs[name]}
 
@@ -123,7 +126,7 @@ def different_inputs(one: Inputs, other: Inputs) -> dict[str, Any]:
 def times_without_profiler(
     pipeline: DiffusionPipeline, inputs: Inputs, device: torch.device
 ) -> dict[str, Any]:
-    """Times of calls as they are, ns, and of the denoising steps of one call more."""
+    """Time unprofiled calls, and the denoising steps of one more call, ns."""
     calls_ns: list[int] = []
     for _ in range(TIMED_CALLS):
         with timed(device, calls_ns):
@@ -139,35 +142,42 @@ def times_without_profiler(
 
 
 def check_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
-    """Raise CaptureError for an image that cannot be had, and for less than one denoising step.
+    """Raise CaptureError for an unreadable image or for less than one denoising step.
 
-    Also for sizes that the pipeline would round: run.json would be wrong.
+    Also refuse sizes that the pipeline would round, since run.json would then be wrong.
     """
     if inputs.image:
         read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
     if inputs.strength is not None:
         if "strength" not in arguments_of(pipeline):
-            raise CaptureError(f"{type(pipeline).__name__} takes no strength")
+            raise CaptureError(
+                f"{type(pipeline).__name__} has no parameter strength; omit --strength"
+            )
         if int(inputs.steps * inputs.strength) < 1:
             raise CaptureError(
-                f"a strength of {inputs.strength:g} leaves less than one of {inputs.steps} "
-                "denoising steps: ask for more"
+                f"with --strength {inputs.strength:g}, less than one of {inputs.steps} denoising "
+                "steps would run; raise --strength or --steps"
             )
     unit = _size_unit(pipeline)
     if inputs.height % unit or inputs.width % unit:
-        raise CaptureError(f"height and width must be multiples of {unit} for this pipeline")
+        raise CaptureError(
+            f"height {inputs.height} and width {inputs.width}: "
+            f"must be multiples of {unit} for this pipeline"
+        )
     each = frames_of_a_latent(pipeline)
     if inputs.frames is not None and (inputs.frames - 1) % each:
-        raise CaptureError(f"frames must be one more than a multiple of {each} for this pipeline")
+        raise CaptureError(
+            f"{inputs.frames} frames: must be one more than a multiple of {each} for this pipeline"
+        )
 
 
 def _size_unit(pipeline: DiffusionPipeline) -> int:
-    """Pixels that height and width must be multiples of."""
+    """Return the number of pixels that must divide height and width."""
     if processor := getattr(pipeline, "image_processor", None):
         return int(processor.config.vae_scale_factor)
     if not (processor := getattr(pipeline, "video_processor", None)):
         return 1
     denoiser = next(iter(denoisers(pipeline).values()), None)
-    patch = getattr(getattr(denoiser, "config", None), "patch_size", 1)  # latents of a token
+    patch = getattr(getattr(denoiser, "config", None), "patch_size", 1)  # latents per token
     latents = patch[-1] if isinstance(patch, tuple | list) else patch
     return int(processor.config.vae_scale_factor) * int(latents or 1)

@@ -1,4 +1,4 @@
-"""A Stable Diffusion pipeline as small as the others: the denoiser is a UNet."""
+"""A tiny Stable Diffusion pipeline with random weights. Its denoiser is a UNet."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def tiny_sd(seed: int = 0) -> StableDiffusionPipeline:
-    """Build a StableDiffusionPipeline of random float32 weights, on the CPU.
+    """Build a StableDiffusionPipeline with random float32 weights on the CPU.
 
-    Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
-    diffusers or transformers.
+    Downloads nothing. Seeds torch's global generator. Raises CaptureError if torch, diffusers or
+    transformers is missing.
     """
     seeded(seed)
     from diffusers import DDIMScheduler, StableDiffusionPipeline
@@ -41,7 +41,7 @@ def tiny_sd(seed: int = 0) -> StableDiffusionPipeline:
 
 
 def _unet() -> UNet2DConditionModel:
-    """The denoiser: two levels, with attention to the prompt in the lower one."""
+    """Build the denoiser: two levels, with cross-attention to the prompt in the lower one."""
     from diffusers import UNet2DConditionModel
 
     return UNet2DConditionModel(

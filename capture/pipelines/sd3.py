@@ -1,4 +1,4 @@
-"""A Stable Diffusion 3 pipeline as small as `capture.pipelines.flux`, with its three encoders."""
+"""A tiny Stable Diffusion 3 pipeline with random weights and three text encoders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from capture.pipelines.parts import (
 if TYPE_CHECKING:
     from diffusers import SD3Transformer2DModel, StableDiffusion3Pipeline
 
-POOLED_WIDTH = 2 * CLIP_WIDTH  # both CLIPs side by side, and a token of the T5 is as wide
+POOLED_WIDTH = 2 * CLIP_WIDTH  # both CLIP embeddings concatenated; T5 tokens have the same width
 
 
 def tiny_sd3(seed: int = 0) -> StableDiffusion3Pipeline:
-    """Build a StableDiffusion3Pipeline of random float32 weights, on the CPU.
+    """Build a StableDiffusion3Pipeline with random float32 weights on the CPU.
 
-    Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
-    diffusers or transformers.
+    Downloads nothing. Seeds torch's global generator. Raises CaptureError if torch, diffusers or
+    transformers is missing.
     """
     seeded(seed)
     from diffusers import FlowMatchEulerDiscreteScheduler, StableDiffusion3Pipeline
@@ -47,7 +47,7 @@ def tiny_sd3(seed: int = 0) -> StableDiffusion3Pipeline:
 
 
 def _transformer() -> SD3Transformer2DModel:
-    """The denoiser: two joint blocks, with normalised queries and keys as in SD 3.5."""
+    """Build the denoiser: two joint blocks, with normalised queries and keys as in SD 3.5."""
     from diffusers import SD3Transformer2DModel
 
     return SD3Transformer2DModel(

@@ -1,4 +1,4 @@
-"""A Stable Diffusion XL pipeline as small as the others: a UNet with two text encoders."""
+"""A tiny Stable Diffusion XL pipeline with random weights: a UNet and two text encoders."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from capture.pipelines.parts import (
 if TYPE_CHECKING:
     from diffusers import StableDiffusionXLPipeline, UNet2DConditionModel
 
-SIZE_WIDTH = 8  # of the embedding of each of the six numbers about the image's size
+SIZE_WIDTH = 8  # of the embedding of each number that describes the image size
 SIZE_NUMBERS = 6
 
 
 def tiny_sdxl(seed: int = 0) -> StableDiffusionXLPipeline:
-    """Build a StableDiffusionXLPipeline of random float32 weights, on the CPU.
+    """Build a StableDiffusionXLPipeline with random float32 weights on the CPU.
 
-    Nothing is downloaded. Seeds torch's global generator. Raises CaptureError without torch,
-    diffusers or transformers.
+    Downloads nothing. Seeds torch's global generator. Raises CaptureError if torch, diffusers or
+    transformers is missing.
     """
     seeded(seed)
     from diffusers import EulerDiscreteScheduler, StableDiffusionXLPipeline
@@ -45,7 +45,7 @@ def tiny_sdxl(seed: int = 0) -> StableDiffusionXLPipeline:
 
 
 def _unet() -> UNet2DConditionModel:
-    """The denoiser: two levels, with attention to both encoders' tokens in the lower one."""
+    """Build the denoiser: two levels, with attention to both encoders' tokens in the lower one."""
     from diffusers import UNet2DConditionModel
 
     return UNet2DConditionModel(
@@ -60,7 +60,7 @@ def _unet() -> UNet2DConditionModel:
         norm_num_groups=8,
         attention_head_dim=8,
         use_linear_projection=True,
-        cross_attention_dim=2 * CLIP_WIDTH,  # both encoders' tokens side by side
+        cross_attention_dim=2 * CLIP_WIDTH,  # both encoders' tokens concatenated
         addition_embed_type="text_time",
         addition_time_embed_dim=SIZE_WIDTH,
         projection_class_embeddings_input_dim=SIZE_NUMBERS * SIZE_WIDTH + CLIP_WIDTH,

@@ -1,6 +1,6 @@
-"""What diffusers and its companions offer to make a pipeline faster or smaller, besides compiling.
+"""Ways to make a pipeline faster or smaller besides compiling: offload, quantize, attention, cache.
 
-All of it changes a pipeline that is built or loaded, tiny or not.
+They change a pipeline that has been built or loaded, tiny or not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MODEL, SEQUENTIAL, GROUP = "model", "sequential", "group"
 OFFLOADS = (MODEL, SEQUENTIAL, GROUP)
-QUANTIZATIONS = {  # the class of torchao that each stands for
+QUANTIZATIONS = {  # and the class of torchao for each
     "int8wo": "Int8WeightOnlyConfig",
     "int8dq": "Int8DynamicActivationInt8WeightConfig",
     "float8wo": "Float8WeightOnlyConfig",
@@ -30,7 +30,7 @@ QUANTIZATIONS = {  # the class of torchao that each stands for
 CACHE_DIT = "cache-dit"
 DIFFUSERS_CACHES = {"first-block": "FirstBlockCacheConfig", "taylorseer": "TaylorSeerCacheConfig"}
 CACHES = (CACHE_DIT, *DIFFUSERS_CACHES)
-NOTHING_TO_OFFLOAD = "on the CPU there is nothing to offload: the pipeline runs as without"
+NOTHING_TO_OFFLOAD = "on the CPU there is nothing to offload, so --offload has no effect"
 REFUSALS = (AssertionError, ImportError, RuntimeError, TypeError, ValueError)
 
 
@@ -38,10 +38,10 @@ REFUSALS = (AssertionError, ImportError, RuntimeError, TypeError, ValueError)
 class Tuning:
     """Changes to a pipeline; `run.json` has the same keys.
 
-    offload       which parts wait in the host's memory, of `OFFLOADS`
-    quantization  of the denoiser's weights, of `QUANTIZATIONS`
-    attention     the backend of the denoiser's attention, a name of diffusers'
-    cache         what reuses results between denoising steps, of `CACHES`
+    offload       kind of parts that stay in host memory while idle, of `OFFLOADS`
+    quantization  quantization of the denoiser's weights, of `QUANTIZATIONS`
+    attention     attention backend of the denoiser, a name from diffusers
+    cache         cache that reuses results between denoising steps, of `CACHES`
     """
 
     offload: str | None = None
@@ -54,7 +54,7 @@ NO_TUNING = Tuning()
 
 
 def tune(pipeline: DiffusionPipeline, tuning: Tuning, device: torch.device) -> None:
-    """Moves the pipeline to `device`, or has its parts wait for it, and changes the denoiser.
+    """Move the pipeline to `device`, or set up offloading to it, and apply the other changes.
 
     Raises CaptureError if the pipeline or the machine does not support a change.
     """
@@ -71,10 +71,10 @@ def tune(pipeline: DiffusionPipeline, tuning: Tuning, device: torch.device) -> N
 
 
 def offload(pipeline: DiffusionPipeline, kind: str, device: torch.device) -> None:
-    """Has parts wait in the host's memory; on a CPU warns that there is nothing to do.
+    """Keep idle parts in host memory. On a CPU, warn that this has no effect.
 
     The parts are models (`model`), single layers (`sequential`), or layers that are copied while
-    others compute, where the device can do that (`group`).
+    others compute, if the device can do that (`group`).
     """
     if device.type == "cpu":
         warn(NOTHING_TO_OFFLOAD)
@@ -94,7 +94,7 @@ def offload(pipeline: DiffusionPipeline, kind: str, device: torch.device) -> Non
 
 
 def quantize(pipeline: DiffusionPipeline, kind: str) -> None:
-    """Has torchao quantize the weights of the denoiser's linear layers."""
+    """Quantize the linear layers of the denoiser with torchao."""
     torchao = _installed("torchao.quantization", "torchao")
     wanted = f"{type(pipeline).__name__}: cannot be quantized to {kind}"
     for denoiser in _denoisers(pipeline):
@@ -105,7 +105,7 @@ def quantize(pipeline: DiffusionPipeline, kind: str) -> None:
 
 
 def set_attention(pipeline: DiffusionPipeline, backend: str, device: torch.device) -> None:
-    """Has the denoiser's attention computed by this backend, which is tried out first."""
+    """Set the attention backend of the denoiser, and try it with a small input."""
     import torch
 
     for denoiser in _denoisers(pipeline):
@@ -114,21 +114,21 @@ def set_attention(pipeline: DiffusionPipeline, backend: str, device: torch.devic
             hasattr(getattr(part, "processor", None), "_attention_backend")
             for part in denoiser.modules()
         ):
-            raise CaptureError(f"{type(denoiser).__name__}: its attention has one backend alone")
+            raise CaptureError(f"{type(denoiser).__name__}: its attention has only one backend")
         try:
             choose(backend)
-            # diffusers checks which packages there are. Whether the device can, a call tells.
+            # diffusers checks only the installed packages. A call shows whether the device works.
             from diffusers.models.attention_dispatch import dispatch_attention_fn
 
             inputs = torch.zeros(1, 16, 2, 64, device=device, dtype=denoiser.dtype)
             dispatch_attention_fn(inputs, inputs, inputs, backend=backend)
         except REFUSALS as error:
-            choose("native")  # diffusers has a backend for the whole process, too
+            choose("native")  # also resets the backend of the process
             raise CaptureError(f"attention backend {backend}: {first_line(error)}") from error
 
 
 def enable_cache(pipeline: DiffusionPipeline, kind: str) -> None:
-    """Has the denoiser reuse results of earlier steps, with the cache's own defaults."""
+    """Reuse results of earlier steps in the denoiser, with the defaults of the cache."""
     try:
         if kind == CACHE_DIT:
             _enable_cache_dit(pipeline)
@@ -146,7 +146,7 @@ def _enable_diffusers_cache(denoiser: torch.nn.Module, kind: str) -> None:
 
     config = getattr(diffusers, DIFFUSERS_CACHES[kind], None)
     if config is None:
-        raise CaptureError(f"diffusers {diffusers.__version__} lacks the cache {kind}")
+        raise CaptureError(f"diffusers {diffusers.__version__} does not have the cache {kind}")
     _method(denoiser, "enable_cache")(config())
     _, *parts = denoiser.modules()
     if not any(hasattr(part, "_diffusers_hook") for part in parts):
@@ -154,9 +154,12 @@ def _enable_diffusers_cache(denoiser: torch.nn.Module, kind: str) -> None:
 
 
 def _enable_cache_dit(pipeline: DiffusionPipeline) -> None:
-    """Its default is to compute eight blocks in each step; tiny denoisers have fewer."""
+    """Enable cache-dit, and compute fewer blocks per step than its default of eight if needed.
+
+    Tiny denoisers have fewer than eight blocks.
+    """
     os.environ.setdefault("CACHE_DIT_LOG_LEVEL", "WARNING")
-    with redirect_stdout(sys.stderr):  # where it logs to from then on
+    with redirect_stdout(sys.stderr):  # it logs to this stream from its import
         cache_dit = _installed("cache_dit", "cache-dit")
         config = cache_dit.DBCacheConfig()
         fewest = min(_blocks(denoiser) for denoiser in _denoisers(pipeline))
@@ -173,12 +176,12 @@ def _blocks(denoiser: torch.nn.Module) -> int:
 def _denoisers(pipeline: DiffusionPipeline) -> list[Any]:
     found = list(denoisers(pipeline).values())
     if not found:
-        raise CaptureError(f"{type(pipeline).__name__}: no denoiser")
+        raise CaptureError(f"{type(pipeline).__name__}: has no denoiser")
     return found
 
 
 def _method(owner: object, name: str) -> Any:
-    """A method that not every class and version of diffusers has."""
+    """Return a method that not every class and version of diffusers has."""
     import diffusers
 
     if not hasattr(owner, name):

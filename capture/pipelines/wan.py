@@ -1,4 +1,4 @@
-"""A Wan pipeline, text to video, as small as the others."""
+"""A tiny Wan pipeline (text to video) with random weights."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LATENT_CHANNELS = 4
 
 
 def tiny_wan(seed: int = 0) -> WanPipeline:
-    """Build a WanPipeline of a few hundred thousand random float32 weights, on the CPU.
+    """Build a WanPipeline with a few hundred thousand random float32 weights on the CPU.
 
-    As in Wan 2.1, a latent stands for 8 x 8 pixels of four frames. Nothing is downloaded. Seeds
-    torch's global generator. Raises CaptureError without torch, diffusers or transformers.
+    As in Wan 2.1, a latent covers 8 x 8 pixels of four frames. Downloads nothing. Seeds torch's
+    global generator. Raises CaptureError if torch, diffusers or transformers is missing.
     """
     seeded(seed)
     from diffusers import UniPCMultistepScheduler, WanPipeline
@@ -65,7 +65,7 @@ def _vae() -> AutoencoderKLWan:
 
 
 def _transformer() -> WanTransformer3DModel:
-    """The denoiser: two blocks, with attention over all frames and to the prompt."""
+    """Build the denoiser: two blocks, with attention over all frames and to the prompt."""
     from diffusers import WanTransformer3DModel
 
     return WanTransformer3DModel(

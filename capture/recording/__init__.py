@@ -1,1 +1,1 @@
-"""Recording a body of code: traces, steps, memory, compilations."""
+"""Records a body of code: traces, steps, memory and compilations."""

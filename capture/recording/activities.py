@@ -1,4 +1,4 @@
-"""What can be recorded: the CPU, the accelerator, the allocator's history."""
+"""The activities that can be recorded: CPU, GPU and the allocator's history (MEM)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ TORCH_GPU = ("CUDA", "XPU", "MTIA", "PRIVATEUSE1")
 
 
 def named(activities: Iterable[str]) -> list[str]:
-    """Names of activities: ours, or torch's own `ProfilerActivity`. Raises CaptureError."""
+    """Return the names of activities, which can be members of torch's `ProfilerActivity`.
+
+    Raises CaptureError for an unknown activity, or if there is none.
+    """
     given = [activities] if isinstance(activities, str) else list(activities)
     names = [str(activity).rpartition(".")[2].upper() for activity in given]
     ours = ["GPU" if name in TORCH_GPU else name for name in names]
     for name in ours:
         if name not in ACTIVITIES:
-            raise CaptureError(f"{name}: no activity; there are {', '.join(ACTIVITIES)}")
+            raise CaptureError(f"{name}: unknown activity; choose from {', '.join(ACTIVITIES)}")
     if not ours:
-        raise CaptureError(f"no activity to record; there are {', '.join(ACTIVITIES)}")
+        raise CaptureError(f"no activity to record; choose from {', '.join(ACTIVITIES)}")
     return ours
 
 
 def accelerators() -> set[ProfilerActivity]:
-    """What torch's profiler can record besides the CPU, where there is such a device."""
+    """Return the accelerators that torch's profiler can record; empty without a device."""
     from torch.profiler import ProfilerActivity, supported_activities
 
     if default_device().type == "cpu":

@@ -1,4 +1,4 @@
-"""The `--profile…` flags of a command or script, and the profiler that they ask for."""
+"""The `--profile…` flags of a command or script, and the profiler made from them."""
 
 from __future__ import annotations
 
@@ -35,23 +35,28 @@ SCHEDULE = {
 
 
 def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags to a parser; `create_profiler_from_args` reads them."""
+    """Add the profiler's flags to a parser. `create_profiler_from_args` reads them."""
     flags = parser.add_argument_group("profiler")
-    flags.add_argument("--profile", action=BooleanOptionalAction, help="Profile the run.")
+    flags.add_argument(
+        "--profile",
+        action=BooleanOptionalAction,
+        help="Profile the run, or run without a profiler.",
+    )
     flags.add_argument("--profile-name", metavar="NAME", help="Name of the run and its files.")
     flags.add_argument(
         "--profile-dir",
         type=Path,
         metavar="DIR",
-        help="The run directory; without it, one called NAME in $TRACEHOUSE_PROFILE_DIR or "
-        "$CACHE_DIT_TORCH_PROFILER_DIR, else in ./profiles.",
+        help="The run directory (default: NAME in $TRACEHOUSE_PROFILE_DIR, in "
+        "$CACHE_DIT_TORCH_PROFILER_DIR, or in ./profiles).",
     )
     flags.add_argument(
         "--profile-activities",
         nargs="+",
         type=str.upper,
         choices=ACTIVITIES,
-        help="What to record; without it, the CPU and what accelerator there is.",
+        help="Activities to record; MEM is the CUDA allocator's history (default: the CPU and the "
+        "accelerator, if there is one).",
     )
     flags.add_argument(
         "--profile-with-stack", action=BooleanOptionalAction, help="Record Python frames."
@@ -59,14 +64,14 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
     flags.add_argument(
         "--profile-record-shapes",
         action=BooleanOptionalAction,
-        help="Record the operators' inputs.",
+        help="Record the shapes and types of the operators' inputs.",
     )
     for name, meaning in (
-        ("memory", "Record the operators' allocations."),
-        ("with-flops", "Let torch count floating point operations."),
+        ("memory", "Record the allocations of operators."),
+        ("with-flops", "Let torch count floating-point operations, for key_averages()."),
         ("with-modules", "Record TorchScript modules."),
-        ("acc-events", "Keep the events of all cycles, for key_averages()."),
-        ("execution-trace", "Also record the operators' inputs and outputs, in a file of its own."),
+        ("acc-events", "Keep the events of all cycles for key_averages()."),
+        ("execution-trace", "Also write an execution trace: the inputs and outputs of operators."),
     ):
         short = [] if name == "memory" else [f"--{name}"]
         flags.add_argument(
@@ -82,14 +87,14 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
         dest="profile_experimental_config",
         action="append",
         metavar="K=V",
-        help="One of torch's experimental options, such as verbose=true; repeatable.",
+        help="Set one of torch's experimental options, such as verbose=true; repeatable.",
     )
     for name, meaning in (
-        ("skip-first", "Steps before the first cycle"),
-        ("wait", "Steps of a cycle that are not profiled"),
-        ("warmup", "Steps of a cycle that are profiled and thrown away"),
-        ("active", "Steps of a cycle that are recorded"),
-        ("repeat", "Cycles; 0: as many as there are steps for"),
+        ("skip-first", "Steps to skip before the first cycle"),
+        ("wait", "Steps per cycle that are not profiled"),
+        ("warmup", "Steps per cycle that are profiled and discarded"),
+        ("active", "Steps per cycle that are recorded"),
+        ("repeat", "Number of cycles; 0 repeats until the run ends"),
     ):
         key = f"profile_{name.replace('-', '_')}"
         flags.add_argument(
@@ -106,28 +111,31 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
 def create_profiler_from_args(
     args: argparse.Namespace, profile_name: str | None = None, **options: Any
 ) -> Profiler:
-    """The profiler that the flags ask for; `options` are those of `Profiler`, and go first.
+    """Return the profiler for the parsed flags. `options` of `Profiler` override the flags.
 
-    Flags that the namespace lacks have their defaults: wait 0, warmup 1, active 3, repeat 1; where
-    all four of these are None, there is no schedule, and all is recorded. A pipeline's denoising
-    steps are the steps; a body without any is recorded whole.
+    A flag that the namespace lacks has its default: skip_first 0, wait 0, warmup 1, active 3,
+    repeat 1. If all of these flags are None, there is no schedule and everything is recorded.
+    Denoising steps of a diffusers pipeline count as steps. A body without steps is recorded
+    completely. Raises CaptureError for flags that `Profiler` refuses.
     """
-    said = DEFAULTS | SCHEDULE | vars(args)
+    values = DEFAULTS | SCHEDULE | vars(args)
     wanted: dict[str, Any] = {
-        "enabled": bool(said["profile"]),
-        "activities": said["profile_activities"],
-        "output_dir": said["profile_dir"],
-        "name": profile_name or said["profile_name"],
-        "with_stack": said["profile_with_stack"],
-        "record_shapes": said["profile_record_shapes"],
-        "profile_memory": said["profile_memory"],
-        "with_flops": said["profile_with_flops"],
-        "with_modules": said["profile_with_modules"],
-        "acc_events": said["profile_acc_events"],
-        "experimental_config": parsed(said["profile_experimental_config"] or []),
-        "execution_trace": said["profile_execution_trace"],
+        "enabled": bool(values["profile"]),
+        "activities": values["profile_activities"],
+        "output_dir": values["profile_dir"],
+        "name": profile_name or values["profile_name"],
+        "with_stack": values["profile_with_stack"],
+        "record_shapes": values["profile_record_shapes"],
+        "profile_memory": values["profile_memory"],
+        "with_flops": values["profile_with_flops"],
+        "with_modules": values["profile_with_modules"],
+        "acc_events": values["profile_acc_events"],
+        "experimental_config": parsed(values["profile_experimental_config"] or []),
+        "execution_trace": values["profile_execution_trace"],
     }
-    if any(said[flag] is not None for flag in SCHEDULE):
+    if any(values[flag] is not None for flag in SCHEDULE):
         for flag, default in SCHEDULE.items():
-            wanted[flag.removeprefix("profile_")] = default if said[flag] is None else said[flag]
+            wanted[flag.removeprefix("profile_")] = (
+                default if values[flag] is None else values[flag]
+            )
     return Profiler(**wanted | options)

@@ -1,4 +1,4 @@
-"""One body that a profiler records: from its preparation to its files."""
+"""One body of code that a profiler records, from its preparation to its files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 
 class Body:
-    """Records what `profiler` asks for, of this process.
+    """The recording of one body in this process, as `profiler` configures it.
 
-    The allocator's history begins at once, all else with `begin`. `files` are where it writes,
-    `steps` counts those made, and `run` is what run.json says.
+    The allocator's history begins at construction, all other recording with `begin`. `files` are
+    the paths to write, `steps` is the number of completed steps, and `run` is the content of
+    run.json.
     """
 
     def __init__(self, profiler: Profiler) -> None:
@@ -48,7 +49,7 @@ class Body:
         self._job: Job | None = None
         self._device = default_device()
         self._records = False
-        self._is_in_step = False  # in one whose end was awaited, as an error shows
+        self._is_in_step = False  # still set at the end if an error interrupted a denoising step
         self._step_times_ns: list[int] = []
         self._step_starts_ns: list[int] = []  # Unix time
         self._missing: dict[str, str] = {}
@@ -56,13 +57,13 @@ class Body:
 
     @property
     def has_history(self) -> bool:
-        """Whether the allocator's history is kept."""
+        """Whether the allocator's history is recorded."""
         return self._history is not None
 
     def begin(self, with_trace: bool, with_step: bool) -> None:
-        """Begins to record, and with a trace also the first step, if it is wanted."""
+        """Begin recording; with a trace and `with_step`, also begin the first step."""
         compilation.remember_all()
-        with ExitStack() as around:  # ended in the reverse order: the trace first
+        with ExitStack() as around:  # closed in reverse order: the trace first
             if self._history:
                 around.callback(self._history.stop)
             around.enter_context(valid_labels())
@@ -74,7 +75,7 @@ class Body:
         self._tracker = MemoryTracker()
         self._tracker.__enter__()
         self.began, self._records = True, with_trace
-        self._place = _place()
+        self._owner = _process_and_thread()
         self._note_job()
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
@@ -82,13 +83,13 @@ class Body:
             self.begin_step()
 
     def begin_step(self) -> None:
-        """Marks the begin of a step."""
+        """Mark the beginning of a step."""
         if self.trace:
             self.trace.mark(self.steps)
         self._step_began_ns = time.perf_counter_ns()
 
     def end_step(self) -> None:
-        """Marks its end, and moves on in the schedule."""
+        """Mark the end of a step and advance the schedule."""
         time_ns = time.perf_counter_ns() - self._step_began_ns
         self._note_job()
         self._step_times_ns.append(time_ns)
@@ -99,7 +100,7 @@ class Body:
 
     @contextmanager
     def denoising_step(self) -> Iterator[None]:
-        """The body is a step; one that began before the pipeline's loop ends with its begin."""
+        """Record the body as a step. A step that is already open ends first."""
         if self.trace and self.trace.is_marked:
             self.end_step()
         self.begin_step()
@@ -112,29 +113,29 @@ class Body:
                 self.end_step()
 
     def is_ours(self) -> bool:
-        """Whether this is the process and the thread whose steps are recorded."""
-        return self._records and _place() == self._place
+        """Return whether this is the process and thread whose steps are recorded."""
+        return self._records and _process_and_thread() == self._owner
 
     def is_of_parent(self) -> bool:
-        """Whether this process is a fork of the one that is recorded."""
-        return self.began and _place()[0] != self._place[0]
+        """Return whether this process is a fork of the recorded process."""
+        return self.began and _process_and_thread()[0] != self._owner[0]
 
     def end_trace(self) -> None:
-        """Ends and writes the trace, and takes no more steps."""
+        """End and write the trace, and ignore further steps."""
         self._records = False
         if self.trace:
             self.trace.stop(keeps_step=self._is_in_step)
 
     def abandon(self) -> None:
-        """In a fork: writes nothing."""
+        """Abandon the recording in a fork, without writing files."""
         self._records = False
         if self.trace:
             self.trace.abandon()
-        with suppress(Exception):  # the device can be out of reach
+        with suppress(Exception):  # a fork may be unable to use the device
             self._around.close()
 
     def finish(self, error: BaseException | None) -> None:
-        """Ends the recording, which `error` may have ended, and writes what there is."""
+        """End the recording and write its files. `error` is the error that ended the body."""
         self._records = False
         self._is_in_step = self._is_in_step or error is not None
         self._note_job()
@@ -143,17 +144,21 @@ class Body:
             try:
                 if error is None:
                     synchronize(self._device)
-            except Exception as late:  # what the device failed at shows when it is waited for
+            except Exception as late:  # device errors appear at synchronization
                 error = device_error = late
             ended_ns = time.time_ns()
             wall_time_ns = time.perf_counter_ns() - self._started_ns
-            wall_time_ns -= self.trace.aside_ns if self.trace else 0
+            wall_time_ns -= self.trace.overhead_ns if self.trace else 0
             self._tracker.__exit__()
             self._dump_history(error)
         if self.trace and self.trace.was_ended:
-            self._lack("trace", "another torch profiler ran inside, and ended this recording")
+            self._note_missing(
+                "trace", "another torch profiler ran inside this one and ended the recording"
+            )
         elif self.trace and not self.trace.cycles:
-            self._lack("trace", f"the schedule records none of the {self.steps} steps made")
+            self._note_missing(
+                "trace", f"the schedule records none of the {self.steps} steps of the body"
+            )
         self._save_compile_log()
         self.run = self._described(error, wall_time_ns, ended_ns)
         run_directory.write_json(self.files.description, self.run)
@@ -187,26 +192,28 @@ class Body:
             "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
         }
         facts = self._profiler.facts
-        said = facts | {"missing": self._missing | facts.get("missing", {})}
-        return described(measured, self._device, said)
+        facts = facts | {"missing": self._missing | facts.get("missing", {})}
+        return described(measured, self._device, facts)
 
     def _note_job(self) -> None:
-        """A program can leave its job before its end."""
+        """Remember the job, because a program can leave it before it ends."""
         self._job = current_job(self._child.inherited_rank if self._child else None) or self._job
 
     def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
-        """How many steps began before the last compilation did; None for none."""
+        """Return the number of steps that began before the last compilation; None for zero."""
         started = [c["started_at_ns"] for c in compiled["compilations"]] if compiled else []
         last_ns = max(started, default=0)
         return sum(start_ns < last_ns for start_ns in self._step_starts_ns) or None
 
     def _activities(self) -> set[str]:
-        """The activities that are recorded: those asked for, as far as this machine has them."""
-        asked = self._profiler.activities
-        wanted = {"CPU", "GPU"} if asked is None else set(asked)
+        """Return the requested activities that this machine supports."""
+        requested = self._profiler.activities
+        wanted = {"CPU", "GPU"} if requested is None else set(requested)
         if "GPU" in wanted and not accelerators():
-            if asked:
-                self._lack("gpu", "torch finds no accelerator to profile: only the CPU is profiled")
+            if requested:
+                self._note_missing(
+                    "gpu", "torch finds no accelerator to profile, so only the CPU is profiled"
+                )
             wanted = wanted - {"GPU"} | {"CPU"}
         return wanted - {"MEM"} | ({"MEM"} if self._history else set())
 
@@ -237,34 +244,37 @@ class Body:
         if "MEM" not in (self._profiler.activities or ()):
             return None
         if not MemoryHistory.available():
-            self._lack("memory_snapshot", NO_DEVICE)
+            self._note_missing("memory_snapshot", NO_DEVICE)
             return None
         return MemoryHistory(self._profiler.max_memory_entries, self.files.snapshot)
 
     def _dump_history(self, error: BaseException | None) -> None:
-        """Before the trace is written: after an OutOfMemoryError, little can be done."""
+        """Write the snapshot. This precedes the trace, whose writing may fail without memory."""
         if not self._history:
             return
         try:
-            if not (error and self._history.ran_out):  # else it was written then
+            # If memory ran out, the snapshot was written then.
+            if not (error and self._history.ran_out):
                 self._history.dump()
             self.memory_path = self.files.snapshot
         except Exception as failure:
-            self._lack("memory_snapshot", f"the snapshot could not be written: {failure}")
+            self._note_missing(
+                "memory_snapshot", f"the memory snapshot could not be written: {failure}"
+            )
 
     def _save_compile_log(self) -> None:
         if not compilation.happened():
             return
         try:
             if not compilation.save_log(self.files.compile_log):
-                self._lack("compile_log", compilation.TOO_LATE)
+                self._note_missing("compile_log", compilation.TOO_LATE)
         except Exception as error:
-            self._lack("compile_log", f"the log could not be copied: {error}")
+            self._note_missing("compile_log", f"the compile log could not be copied: {error}")
 
-    def _lack(self, what: str, why: str) -> None:
-        self._missing[what] = why
-        warn(why)
+    def _note_missing(self, key: str, reason: str) -> None:
+        self._missing[key] = reason
+        warn(reason)
 
 
-def _place() -> tuple[int, int]:
+def _process_and_thread() -> tuple[int, int]:
     return os.getpid(), threading.get_ident()

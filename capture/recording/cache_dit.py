@@ -1,4 +1,4 @@
-"""For scripts that were written for cache-dit's profiler helpers."""
+"""Compatibility with scripts that use cache-dit's profiler helpers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +8,7 @@ from capture.recording.profiler import Profiler
 
 
 class ProfilerContext(Profiler):
-    """`Profiler` with the parameters of cache-dit's class of this name."""
+    """`Profiler` with the parameters of cache-dit's `ProfilerContext`."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Replaces the code of a torch function. The function keeps its identity, name and source.
 
-Dynamo guards on functions, and TorchScript reads their source: neither sees a difference.
+Therefore Dynamo, which guards on functions, and TorchScript, which reads their source, see no
+difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _disguised: set[CodeType] = set()
 
 @contextmanager
 def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
-    """In the body, `function` runs `code`. Yields a function that runs the code it had before."""
+    """Replace the code of `function` while the body runs. Yield a function with the old code."""
     own = function.__code__
     plain = copy(function)
     function.__code__ = disguised(code, function)
@@ -25,7 +26,7 @@ def replaced(function: FunctionType, code: CodeType) -> Iterator[FunctionType]:
 
 
 def disguised(code: CodeType, function: FunctionType) -> CodeType:
-    """`code` under the name of the function's own, and at its place in the source."""
+    """Return `code` with the name and source location of the function's code."""
     own = function.__code__
     made = code.replace(
         co_filename=own.co_filename,
@@ -38,12 +39,12 @@ def disguised(code: CodeType, function: FunctionType) -> CodeType:
 
 
 def is_disguised(code: CodeType) -> bool:
-    """Whether it is such code: a traceback shows a wrong line for it."""
+    """Return whether `code` is from `disguised`. Tracebacks show a wrong line for it."""
     return code in _disguised
 
 
 def copy(function: FunctionType) -> FunctionType:
-    """A second function with the present code, which stays as `function` changes."""
+    """Return a new function with the current code of `function`."""
     made = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )

@@ -1,4 +1,4 @@
-"""What torch.compile did: its compilations, why it compiled again, and where graphs broke."""
+"""Compilations by torch.compile: their times, reasons to recompile, graph breaks, and log."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 
-MOST_COMPILATIONS = 10_000
+MAX_COMPILATIONS = 10_000
 LOG_DIRECTORY = "TORCH_TRACE"
-CACHE_DIRECTORY = "TORCHINDUCTOR_CACHE_DIR"  # also of Triton's kernels, and AOTAutograd's graphs
+# This directory also contains Triton's kernels and AOTAutograd's graphs.
+CACHE_DIRECTORY = "TORCHINDUCTOR_CACHE_DIR"
 TOO_LATE = (
     f"{LOG_DIRECTORY} was not set when torch was imported, so torch kept no compile log; "
-    "`capture run` sets it"
+    "use `capture run`, which sets it"
 )
 
 
 def remember_all() -> None:
-    """Let torch remember more than its last 64 compilations."""
+    """Raise torch's limit of 64 remembered compilations."""
     if utils := _dynamo():
-        utils.set_compilation_metrics_limit(MOST_COMPILATIONS)
+        utils.set_compilation_metrics_limit(MAX_COMPILATIONS)
 
 
 def happened() -> bool:
-    """Whether anything has been compiled in this process."""
+    """Return whether anything has been compiled in this process."""
     utils = _dynamo()
     return bool(utils and utils.get_compilation_metrics())
 
 
 def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
-    """All compilations of this process so far; None where there were none.
+    """Return all compilations of this process so far, or None if there are none.
 
-    `measured_ns`: when each measured step, or the run, began and ended, Unix time. Phases contain
-    each other, so their seconds do not add up; `seconds` counts each compilation once, from start
-    to end.
+    `measured_ns` has the begin and end of each measured step, or of the run, in Unix time. Phases
+    contain each other, so their seconds do not add up. `seconds` counts each compilation once, from
+    start to end.
     """
     utils = _dynamo()
     if not utils or not happened():
@@ -71,12 +72,11 @@ def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
 
 @contextmanager
 def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
-    """In the body, torch keeps its compile log, if it has not been imported before.
+    """Keep torch's compile log while the body runs. Yield its temporary directory.
 
-    Gives the body the directory of the log, which is temporary.
-
-    With the origin of each kernel: Inductor tells it of graphs that it compiles itself, and not of
-    those in its cache, hence `fresh_cache`. What the user has set stays as it is.
+    This has no effect if torch has been imported already. The log includes the origin of each
+    kernel. Inductor records origins only of graphs that it compiles, not of those from its cache,
+    so `fresh_cache` sets an empty cache. Environment variables that the user has set are kept.
     """
     directory, process = tempfile.mkdtemp(), os.getpid()
     wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
@@ -87,21 +87,21 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     try:
         yield Path(directory)
     finally:
-        if os.getpid() == process:  # not a fork of it
+        if os.getpid() == process:  # not in a fork
             for name in ours:
                 os.environ.pop(name, None)
-            shutil.rmtree(directory, ignore_errors=True)  # it may be in use
+            shutil.rmtree(directory, ignore_errors=True)  # another process may still write to it
 
 
 def name_cpu_kernels() -> None:
-    """Have Inductor's kernels on the CPU appear in traces, under their names."""
+    """Show Inductor's CPU kernels in traces, with their names."""
     import torch._inductor.config
 
     torch._inductor.config.cpp.enable_kernel_profile = True
 
 
 def save_log(path: Path) -> bool:
-    """Write torch's compile log so far to `path` (.gz); whether there is one."""
+    """Write torch's compile log so far to `path` (.gz). Return whether there is a log."""
     internal = sys.modules.get("torch._logging._internal")
     handler: Any = internal and internal.LOG_TRACE_HANDLER
     if not (handler and handler.stream):
@@ -109,7 +109,7 @@ def save_log(path: Path) -> bool:
     handler.flush()
     written = getattr(handler, "_stream_path", None) or handler.stream.name  # before torch 2.12
     with (
-        appearing(path) as temporary,
+        atomic_write(path) as temporary,
         Path(written).open("rb") as log,
         gzip.open(temporary, "wb", compresslevel=6) as packed,
     ):
@@ -136,5 +136,5 @@ def _compilation(metrics: Any, measured_ns: Sequence[tuple[int, int]]) -> dict[s
 
 
 def _dynamo() -> Any:
-    """torch._dynamo.utils where something has loaded it."""
+    """Return torch._dynamo.utils if it has been imported."""
     return sys.modules.get("torch._dynamo.utils")

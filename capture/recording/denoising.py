@@ -1,4 +1,4 @@
-"""The denoising steps of diffusers pipelines, found by their progress bars."""
+"""Finds the denoising steps of diffusers pipelines by their progress bars."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ StepContext = Callable[[], AbstractContextManager[object]]
 def denoising_steps(
     around_step: StepContext, begin_loop: Callable[[], ExitStack] = ExitStack
 ) -> Iterator[None]:
-    """In the body, each denoising step of every diffusers pipeline is inside `around_step()`.
+    """Run each denoising step of every diffusers pipeline inside `around_step()`.
 
-    The first step begins where a pipeline asks for its progress bar, which they all do right before
-    their loop; each ends where the bar moves on. The loop ends where the bar is closed; then what
-    `begin_loop()` has returned is closed, too. Pipelines must have been imported.
+    This lasts while the body runs. The first step begins when a pipeline makes its progress bar,
+    which all pipelines do right before their loop. A step ends when the bar advances, and the loop
+    ends when the bar is closed. Then the result of `begin_loop()` is closed, too. Without effect
+    if diffusers has not been imported.
     """
     module = sys.modules.get(PIPELINE_MODULE)
     if not module:
@@ -32,7 +33,7 @@ def denoising_steps(
         def progress_bar(
             self: object, iterable: Iterable[object] | None = None, total: int | None = None
         ) -> Any:
-            step.close()  # of a loop that was left
+            step.close()  # of a loop that ended early
             if iterable is not None:
                 return _stepping(make(self, iterable), around_step, begin_loop)
             bar = make(self, total=total)
@@ -49,7 +50,7 @@ def denoising_steps(
                 return update(count)
 
             def end() -> None:
-                loop.close()  # once: a bar is closed again where it is freed
+                loop.close()  # a bar closes again when it is freed; closing twice is harmless
                 close()
 
             bar.update, bar.close = move_on, end

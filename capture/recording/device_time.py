@@ -1,4 +1,4 @@
-"""How long each device worked, of the time that was recorded."""
+"""The busy time of each device within the recorded time."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # as Kineto names them; not its annotations
+WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # Kineto's names of activities, without annotations
 
 Interval = tuple[int, int]
 
 
 class DeviceTime:
-    """Sums up what the traces of a run say.
+    """The busy time of devices, summed over the traces of a run.
 
-    `busy_ns` is the time with a kernel, copy or fill on a device, by its name; `recorded_ns` that
-    of the steps, or of the whole recording where there are none.
+    `busy_ns` is the time during which a device runs kernels, copies or fills, by the name of the
+    device. `recorded_ns` is the time of the recorded steps, or of the recording without steps.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class DeviceTime:
         self.recorded_ns = 0
 
     def add(self, profile: Any, steps_ns: Sequence[Interval]) -> None:
-        """Adds a trace with its steps (began, ended; Unix time), from torch's profile of it."""
+        """Add a trace, from torch's profile. `steps_ns` has its steps' start and end, Unix time."""
         events = profile.profiler.kineto_results.events()
         if not events or not hasattr(events[0], "activity_type"):  # before torch 2.13
             return
@@ -42,7 +42,7 @@ class DeviceTime:
             self.busy_ns[device] = busy + _covered_ns(intervals, within)
 
     def summary(self) -> list[dict[str, Any]]:
-        """An entry for each device: `device`, `busy_ns`, `recorded_ns`."""
+        """Return an entry per device: `device`, `busy_ns`, `recorded_ns`."""
         return [
             {"device": device, "busy_ns": busy, "recorded_ns": self.recorded_ns}
             for device, busy in sorted(self.busy_ns.items())
@@ -50,7 +50,7 @@ class DeviceTime:
 
 
 def _covered_ns(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
-    """The time that some interval covers, of `within`, whose parts are sorted and apart."""
+    """Return the part of `within` that intervals cover. `within` is sorted and disjoint."""
     merged: list[list[int]] = []
     for start, end in sorted(intervals):
         if merged and start <= merged[-1][1]:

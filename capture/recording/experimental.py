@@ -1,4 +1,4 @@
-"""Torch's experimental options of the profiler, by their names."""
+"""The experimental options of torch's profiler."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ALL_THREADS = {"profile_all_threads": True}
 
 
 def parsed(settings: Iterable[str]) -> dict[str, Any]:
-    """The options that `NAME=VALUE` texts set. Values of lists stand between commas.
+    """Parse settings of the form `NAME=VALUE`. Lists are separated by commas.
 
-    Raises CaptureError for a text of another form.
+    Raises CaptureError for a setting of another form.
     """
     options: dict[str, Any] = {}
     for setting in settings:
@@ -34,10 +34,10 @@ def parsed(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def config_of(options: Mapping[str, Any], all_threads: bool) -> _ExperimentalConfig | None:
-    """Torch's object for the options; with `all_threads`, operators of all threads are recorded.
+    """Return torch's object for the options. `all_threads` records the operators of all threads.
 
-    None for no options, also where this torch cannot record all threads. Raises CaptureError for an
-    option that this torch does not have, or a value that it does not take.
+    Return None without options, and without `all_threads` or a torch that supports it. Raises
+    CaptureError for an option or value that this torch does not accept.
     """
     from torch._C._profiler import _ExperimentalConfig
 
@@ -48,5 +48,7 @@ def config_of(options: Mapping[str, Any], all_threads: bool) -> _ExperimentalCon
             continue  # an older torch
     import torch
 
-    said = ", ".join(f"{name}={value}" for name, value in options.items())
-    raise CaptureError(f"torch {torch.__version__} does not take the experimental options {said}")
+    settings = ", ".join(f"{name}={value}" for name, value in options.items())
+    raise CaptureError(
+        f"torch {torch.__version__} does not accept the experimental options {settings}"
+    )

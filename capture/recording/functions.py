@@ -1,4 +1,4 @@
-"""`@profile_function`: each call of a function is a run."""
+"""`@profile_function`: records each call of a function as a run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from capture.recording.trace import torch_records
 def profile_function(
     enabled: bool | Callable[..., Any] = True, profile_name: str | None = None, **options: Any
 ) -> Any:
-    """Decorates a function, method or coroutine function: each call is recorded.
+    """Decorate a function, method or coroutine function to record each call as a run.
 
-    `profile_name` is the function's name where there is none; repeated calls get directories with
-    numbers. A call inside another recorded one runs as it is: torch profiles one at a time.
-    `options` are those of `Profiler`. Raises TypeError for a generator, whose work is done after
-    the call.
+    `profile_name` defaults to the name of the function. Repeated calls get numbered directories. A
+    call inside another recording is not recorded, because torch runs one profiler at a time.
+    `options` are those of `Profiler`. Raises TypeError for a generator function, because it does
+    its work after the call, and for anything that is not a function.
     """
 
     if callable(enabled):  # `@profile_function` without parentheses
@@ -28,12 +28,14 @@ def profile_function(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
             raise TypeError(
-                "profile_function decorates a function: below @classmethod and the like"
+                "profile_function decorates functions; put it below @classmethod or @staticmethod"
             )
         if not enabled:
             return function
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__qualname__}: a generator does its work after the call")
+            raise TypeError(
+                f"{function.__qualname__}: cannot profile a generator: it works after the call"
+            )
         name = profile_name or function.__qualname__.replace("<locals>.", "")
 
         def profiler() -> Profiler:

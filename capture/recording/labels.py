@@ -1,6 +1,6 @@
 """Labels in traces.
 
-They must leave a trace valid: torch writes the quotes of a `record_function` unescaped.
+Torch writes the labels of `record_function` unescaped. Quotes in them would make a trace invalid.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 
 from capture.recording.code import replaced
 
-_plain: Callable[..., None] | None = None  # stays: a thread may be on its way to it
+_plain: Callable[..., None] | None = None  # never reset: a thread may be about to call it
 _is_on = False
 
 
 def valid(label: str) -> str:
-    """`label` without what would end a string of JSON."""
+    """Return `label` without characters that would break a JSON string."""
     return label.replace('"', "'").replace("\\", "/").replace("\n", " ")
 
 
 @contextmanager
 def labelled(label: str) -> Iterator[None]:
-    """In the body, what a profiler of torch's records has this label around it."""
+    """Put this label around the body in the recordings of torch's profilers."""
     from torch.profiler import record_function
 
     mark: Any = record_function(label)
@@ -37,14 +37,14 @@ def labelled(label: str) -> Iterator[None]:
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Hides the operators of the body from the program's modes and tracers."""
+    """Hide the operators of the body from the program's modes and tracers."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
     core: Any = torch._C
     tracing = core._get_tracing_state()
     if not (tracing or core._len_torch_dispatch_stack() or core._len_torch_function_stack()):
-        yield  # to hide them takes longer than to record them
+        yield  # hiding costs more than recording
         return
     core._set_tracing_state(None)
     try:
@@ -56,7 +56,7 @@ def unseen() -> Iterator[None]:
 
 @contextmanager
 def valid_labels() -> Iterator[None]:
-    """In the body, the labels of every `record_function` are made valid."""
+    """Make the labels of every `record_function` valid while the body runs."""
     global _plain, _is_on
     if _is_on:
         yield
@@ -73,12 +73,12 @@ def valid_labels() -> Iterator[None]:
 
 
 def make_valid(label: object, name: str, args: str | None) -> None:
-    """The replaced code calls this."""
+    """Initialise a `record_function` with valid labels. The replaced code calls this."""
     assert _plain
     _plain(label, valid(name), args if args is None else valid(args))
 
 
 def _init(self: object, name: str, args: str | None = None) -> None:
-    from capture.recording.labels import make_valid  # here: this code runs with torch's globals
+    from capture.recording.labels import make_valid  # this code runs with torch's globals
 
     make_valid(self, name, args)

@@ -1,4 +1,4 @@
-"""Measures a subject in one process of a sweep, and saves its output for comparison."""
+"""Measures a computation in one process of a sweep, and saves its output for comparison."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capture.device import timed
-from capture.output.run_directory import appearing, write_json
+from capture.output.run_directory import atomic_write, write_json
 from capture.recording import compilation
 from capture.recording.memory import MemoryTracker
 from capture.recording.outputs import as_array
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     import torch
 
 
-COMMON_POOL = (0, 0)  # of memory that is no graph's
+COMMON_POOL = (0, 0)  # id of the pool that no CUDA graph owns
 
 
 @dataclass(frozen=True)
 class Subject:
     """A computation to measure.
 
-    device  where it computes
-    warm    a call to warm up
-    call    a call to time, from the same seed each time
-    output  the same call, as it is compared: an image as numbers
-    images  how many images or videos a call makes
+    device  the device that it runs on
+    warm    a warm-up call
+    call    a timed call, with the same seed each time
+    output  the same call with output for comparison: images as arrays
+    images  number of images or videos per call
     is_warmed_alike
-            whether warm-up calls have the inputs of the timed ones; only then is their extra time
-            that of compiling
+            whether warm-up calls have the inputs of the timed calls; only then is their extra time
+            the time to compile
     """
 
     device: torch.device
@@ -45,10 +45,10 @@ class Subject:
 
 
 def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
-    """Writes `file` with the times, the peak of memory, and the compilations.
+    """Write times, peak memory and compilations to `file`.
 
-    The output goes to a file of that name with `.npy`, if there is one to compare. Each call is
-    timed from an idle device to an idle one, and nothing waits within it.
+    The output is saved to the same path with the suffix `.npy`, unless it contains no numbers. Each
+    call is timed from an idle device to an idle device, without synchronization inside the call.
     """
     import numpy as np
 
@@ -67,7 +67,7 @@ def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
     made = as_array(subject.output())
     if made is not None:
         with (
-            appearing(file.with_suffix(".npy")) as temporary,
+            atomic_write(file.with_suffix(".npy")) as temporary,
             temporary.open("wb") as opened,
         ):
             np.save(opened, made)
@@ -84,7 +84,10 @@ def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
 
 
 def _peak(memory: MemoryTracker) -> tuple[str, int | None]:
-    """The most that tensors and CUDA graphs held on a device; without one, what the process did."""
+    """Return the peak memory of tensors and CUDA graphs on a device, or that of the process.
+
+    The first value is `device` or `host`.
+    """
     *devices, host = memory.peaks
     if devices:
         graphs = _bytes_of_graphs()
@@ -95,9 +98,9 @@ def _peak(memory: MemoryTracker) -> tuple[str, int | None]:
 
 
 def _bytes_of_graphs() -> Counter[str]:
-    """Bytes that the pools of CUDA graphs hold outside of tensors, by device.
+    """Return the bytes in the pools of CUDA graphs that no tensor occupies, by device.
 
-    A graph that is replayed works there, and the allocator, which counts peaks, does not see it.
+    A replayed graph uses this memory, but the allocator's peak does not include it.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Memory of a block of code: its peaks, and the CUDA allocator's history as a snapshot."""
+"""Peak memory of a block of code, and snapshots of the CUDA allocator's history."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from capture.errors import capture_extra
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 from capture.units import size
 
-NO_DEVICE = "torch finds no CUDA or ROCm device, and only their allocators keep a history"
-NO_HOST_PEAK = "the system does not let a process restart the count of its peak"
+NO_DEVICE = "torch finds no CUDA or ROCm device; only their allocators keep a history"
+NO_HOST_PEAK = "this system does not let a process reset its peak memory"
 STATUS = Path("/proc/self/status")
 RESET_PEAK = Path("/proc/self/clear_refs")
 
 
 class MemoryTracker:
-    """Peak memory of the body, per device and of the host process.
+    """A context manager that measures peak memory, per device and of the host process.
 
-    After it, `peaks` has one entry per device that was used (`device`, `peak_allocated_bytes`,
-    `peak_reserved_bytes`) and one for the host (`device` is `host`, `peak_rss_bytes`; where that
-    cannot be known, `missing` says why instead). Works without a device, and without torch.
+    After the body, `peaks` has one entry per device that was used, with `device`,
+    `peak_allocated_bytes` and `peak_reserved_bytes`. Another entry is for the host: `device` is
+    `host`, with `peak_rss_bytes` or, if that is unknown, the reason under `missing`. Works without
+    a device and without torch.
     """
 
     def __init__(self) -> None:
@@ -44,22 +45,22 @@ class MemoryTracker:
                 "peak_reserved_bytes": cuda.max_memory_reserved(device),
             }
             for device in range(cuda.device_count() if cuda and cuda.is_initialized() else 0)
-            if cuda.max_memory_reserved(device)  # the others are other ranks'
+            if cuda.max_memory_reserved(device)  # unused devices belong to other ranks
         ]
         known = {"peak_rss_bytes": _host_peak()} if self._host_known else {"missing": NO_HOST_PEAK}
         self.peaks.append({"device": "host", **known})
 
     def report(self) -> str:
-        """Prints the peaks, a line each, and returns what it printed."""
-        text = "\n".join(f"{peak['device']}: {_said(peak)}" for peak in self.peaks)
+        """Print the peaks, one line each, and return the printed text."""
+        text = "\n".join(f"{peak['device']}: {_peak_text(peak)}" for peak in self.peaks)
         print(text)
         return text
 
 
 class MemoryHistory:
-    """The CUDA allocator's history, from now to `stop`, of at most `max_entries` actions.
+    """The CUDA allocator's history of up to `max_entries` actions, from construction to `stop`.
 
-    Where memory runs out, the snapshot of that moment goes to `path`; `ran_out` says so.
+    If memory runs out, the snapshot of that moment is written to `path`, and `ran_out` is true.
     """
 
     def __init__(self, max_entries: int, path: Path) -> None:
@@ -70,30 +71,30 @@ class MemoryHistory:
         self._is_over = False
         self._memory = torch.cuda.memory
         self._memory._record_memory_history(max_entries=max_entries)
-        # Torch lacks a way to take it away again.
+        # Torch cannot remove an observer, so `_runs_out` checks `_is_over`.
         attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
         if attach:
             attach(self._runs_out)
 
     @staticmethod
     def available() -> bool:
-        """Whether there is an allocator that keeps a history."""
+        """Return whether there is an allocator that keeps a history."""
         with capture_extra():
             import torch
         return torch.cuda.is_available()
 
     def dump(self) -> None:
-        """Writes the snapshot. Raises CaptureError if it cannot be written."""
-        with appearing(self.path) as temporary:
+        """Write the snapshot. Raises CaptureError if it cannot be written."""
+        with atomic_write(self.path) as temporary:
             self._memory._dump_snapshot(str(temporary))  # type: ignore[no-untyped-call]
 
     def stop(self) -> None:
-        """Ends the recording."""
+        """End the recording."""
         self._is_over = True
         self._memory._record_memory_history(enabled=None)
 
     def _runs_out(self, *_: object) -> None:
-        """Before the allocator raises the error; the program may catch it, and go on."""
+        """Write a snapshot before the allocator raises the error, which the program may catch."""
         if not self._is_over:
             with suppress(Exception):
                 self.dump()
@@ -101,12 +102,12 @@ class MemoryHistory:
 
 
 def rss_bytes() -> int | None:
-    """Memory that this process holds now; None where the system does not say."""
+    """Return the resident memory of this process, bytes; None if the system does not report it."""
     return _status("VmRSS")
 
 
 def _cuda() -> Any:
-    """torch.cuda where torch is loaded and has a device."""
+    """Return torch.cuda if torch has been imported and finds a device, else None."""
     torch = sys.modules.get("torch")
     return torch.cuda if torch and torch.cuda.is_available() else None
 
@@ -132,7 +133,7 @@ def _status(key: str) -> int | None:
     return None
 
 
-def _said(peak: dict[str, Any]) -> str:
+def _peak_text(peak: dict[str, Any]) -> str:
     sizes = [
         f"{key.removesuffix('_bytes').replace('_', ' ')} {size(count)}"
         for key, count in peak.items()

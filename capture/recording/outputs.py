@@ -1,4 +1,4 @@
-"""What a call made, as one array of numbers."""
+"""The output of a call as one numeric array."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-DIFFUSERS = ("images", "frames")  # what a pipeline's output is called
+DIFFUSERS = ("images", "frames")  # the names of a pipeline's output
 
 
 def as_array(made: Any) -> np.ndarray | None:
-    """Its tensors, arrays, images and numbers, as float32 or float64; None where there are none.
+    """Return the tensors, arrays, images and numbers in `made` as one float32 or float64 array.
 
-    A single one keeps its shape, several are one vector. Pixels of images are from 0 to 1. A
-    complex number is two numbers, in a last dimension of their own.
+    A single item keeps its shape. Several items become one vector. Without any, return None. Image
+    pixels are from 0 to 1. Complex numbers become pairs in an additional last dimension.
     """
     import numpy as np
 
@@ -39,7 +39,7 @@ def _arrays(made: Any) -> Iterator[np.ndarray]:
         array = np.asarray(made)
         if array.dtype.kind == "c":
             array = np.stack([array.real, array.imag], axis=-1)
-        if array.dtype.kind in "biuf":  # others are no numbers
+        if array.dtype.kind in "biuf":  # other kinds are not numeric
             is_narrow = array.dtype.kind == "f" and array.dtype.itemsize < 8
             yield array.astype(np.float32 if is_narrow else np.float64)
     elif hasattr(made, "getbands"):  # an image of PIL

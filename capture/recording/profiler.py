@@ -1,4 +1,4 @@
-"""`Profiler`: records the body of a `with` into a run directory."""
+"""`Profiler`: records the body of a `with` statement into a run directory."""
 
 from __future__ import annotations
 
@@ -26,41 +26,43 @@ MAX_MEMORY_ENTRIES = 100_000
 
 
 class Profiler:
-    """Records the body: traces, a memory snapshot, and what a trace cannot say, in `run.json`.
+    """A context manager that records its body: traces, a memory snapshot, and `run.json`.
 
-    enabled             False: the body runs as it would without, and nothing is written
-    activities          of `CPU`, `GPU` and `MEM`; None: CPU and what accelerator there is. `MEM`
-                        records the CUDA allocator's history; it works alone, and the snapshot is
-                        written when the body fails, too
+    enabled             if False, the body runs without a profiler and nothing is written
+    activities          the activities to record, of `CPU`, `GPU` and `MEM`. The default is the CPU
+                        and the accelerator, if there is one. `MEM` records the CUDA allocator's
+                        history; it can be used alone, and its snapshot is also written if the body
+                        fails
     output_dir          the run directory (see `capture.output.run_directory.choose`)
-    name                of the run and its files; the script's where there is none
-    with_stack          record Python frames: torch holds about a byte of memory for each byte of
-                        JSON, and to write it, eight
-    record_shapes       record the operators' inputs
+    name                the name of the run and its files; the default is the script's name
+    with_stack          record Python frames. Torch uses about one byte of memory per byte of JSON
+                        while it records, and eight to write the trace
+    record_shapes       record the shapes and types of the operators' inputs
     profile_memory      record the operators' allocations
-    with_flops          let `key_averages()` count floating point operations
+    with_flops          let `key_averages()` count floating-point operations
     with_modules        record TorchScript modules
-    acc_events          let `key_averages()` count the events of all cycles, not of the last alone
-    experimental_config torch's experimental options, by their names: `{"verbose": True}` gives the
-                        operators the stacks that `key_averages(group_by_stack_n=…)` needs
-    execution_trace     also record what went into each operator and came out of it, as torch's
-                        `ExecutionTraceObserver` does
-    schedule            a schedule as torch has it, instead of the numbers that follow: a function
-                        from a step to a `ProfilerAction`
+    acc_events          let `key_averages()` count the events of all cycles, not only the last
+    experimental_config torch's experimental options by name: `{"verbose": True}` records the stacks
+                        of operators that `key_averages(group_by_stack_n=…)` needs
+    execution_trace     also record the inputs and outputs of each operator, with torch's
+                        `ExecutionTraceObserver`
+    schedule            a schedule in the form of torch's, instead of the numbers that follow: a
+                        function from a step to a `ProfilerAction`
     skip_first, wait, warmup, active, repeat
-                        which steps to record (see `capture.recording.schedule.Schedule`);
-                        without `active`, or where there are no steps, all
-    on_trace_ready      called with this after each trace is written
-    max_memory_entries  actions that the allocator's history keeps
-    hook_pipelines      take each denoising step of a diffusers pipeline in the body for a step;
-                        such steps begin with a pipeline's loop, so where diffusers is loaded, a
-                        body that calls `step()` itself has its first step marked only with False
+                        which steps to record (see `capture.recording.schedule.Schedule`). Without
+                        `active`, or in a body without steps, everything is recorded
+    on_trace_ready      called with this profiler after each trace is written
+    max_memory_entries  maximum number of actions in the allocator's history
+    hook_pipelines      count each denoising step of a diffusers pipeline in the body as a step.
+                        Then steps begin with a pipeline's loop. If diffusers is loaded and the body
+                        calls `step()` itself, pass False so that its first step is marked, too
 
-    `began` says whether a body was recorded, `step_num` how many steps it has made. After it,
-    `output_dir` is the run directory, `trace_path` the last trace, and `run` what run.json says.
-    What is asked for and cannot be had here is a CaptureWarning, and stands there under `missing`.
-    Raises CaptureError without torch, or where files cannot be written; after an error of the
-    body, which goes through, that is a warning.
+    `began` is true once a body is recorded, and `step_num` is its number of completed steps. After
+    the body, `output_dir` is the run directory, `trace_path` the last trace, and `run` the content
+    of run.json. If something requested is not available on this machine, a CaptureWarning says why,
+    and run.json has the reason under `missing`. Raises CaptureError if torch is not installed or
+    files cannot be written. If the body raises an error, that error propagates, and a failure to
+    write files is only a warning.
     """
 
     def __init__(
@@ -102,18 +104,20 @@ class Profiler:
         }
         if acc_events and with_stack:
             raise CaptureError(
-                "acc_events and with_stack: torch can crash when it reads Python frames at the end "
-                "of each cycle; ask for one of them"
+                "acc_events and with_stack cannot be combined: torch can crash when it reads "
+                "Python frames at the end of each cycle; use only one of them"
             )
         self.execution_trace = execution_trace
         numbers = Schedule(skip_first, wait, warmup, active, repeat)
         if schedule and numbers != Schedule():
-            raise CaptureError("a schedule, or the numbers of one: not both")
+            raise CaptureError(
+                "schedule cannot be combined with skip_first, wait, warmup, active or repeat"
+            )
         self.schedule: AnySchedule = OwnSchedule(schedule) if schedule else numbers
         self.max_memory_entries = max_memory_entries
         self.wanted_dir = output_dir
         self.facts: dict[str, Any] = {}
-        self.child: Child | None = None  # this process, where a program that is profiled started it
+        self.child: Child | None = None  # this process, if a profiled program started it
         self._on_trace_ready = on_trace_ready
         self._callback_error: Exception | None = None
         self._body: Body | None = None
@@ -129,59 +133,66 @@ class Profiler:
 
     @property
     def files(self) -> run_directory.Files:
-        """The files of this process; only once a body has begun."""
+        """The files of this process. Valid only after a body has begun."""
         assert self._body
         return self._body.files
 
     @property
     def output_dir(self) -> Path | None:
-        """The run directory. Before a body begins, the directory that was asked for."""
+        """The run directory. Before a body begins, the requested directory or None."""
         if self._body:
             return self._body.files.directory
         return Path(self.wanted_dir) if self.wanted_dir else None
 
     @property
     def step_num(self) -> int:
-        """How many steps the body has made."""
+        """The number of completed steps of the body."""
         return self._body.steps if self._body else 0
 
     @property
     def trace_path(self) -> Path | None:
-        """The last trace."""
+        """The path of the last trace, or None."""
         return self._body.trace_path if self._body else None
 
     @property
     def memory_path(self) -> Path | None:
-        """The memory snapshot."""
+        """The path of the memory snapshot, or None."""
         return self._body.memory_path if self._body else None
 
     @property
     def run(self) -> dict[str, Any]:
-        """What run.json says."""
+        """The content of run.json. Empty until the body ends."""
         return self._body.run if self._body else {}
 
     def describe(self, **facts: Any) -> None:
-        """Adds to what `run.json` will say, e.g. `model="flux"`; see `capture.output.run_json`."""
+        """Add facts to `run.json`, e.g. `model="flux"`. `capture.output.run_json` has the keys."""
         self.facts |= facts
 
     def step(self) -> None:
-        """Tells that a step has ended and the next one begins; nothing outside of the body."""
+        """End the current step and begin the next one. Does nothing outside the body."""
         if self._body and self._body.is_ours():
             self._body.end_step()
             self._body.begin_step()
 
     def end_step(self) -> None:
-        """Tells that a step has ended, and none begins."""
+        """End the current step without beginning another."""
         if self._body and self._body.is_ours():
             self._body.end_step()
 
     def key_averages(self, *args: Any, **kwargs: Any) -> Any:
-        """The same as of torch's profiler, of the last trace. Raises CaptureError without one."""
-        return self._with_trace().profile.key_averages(*args, **kwargs)
+        """Call `key_averages` of torch's profiler on the last trace.
+
+        Raises CaptureError if there is no trace.
+        """
+        return self._written_trace().profile.key_averages(*args, **kwargs)
 
     def export_chrome_trace(self, path: str, **_: Any) -> None:
-        """Copies the last trace, packed if `path` ends in .gz: for callbacks made for torch's."""
-        self._with_trace()
+        """Copy the last trace, compressed if `path` ends in .gz.
+
+        This supports callbacks that were written for torch's profiler. Raises CaptureError if there
+        is no trace.
+        """
+        self._written_trace()
         assert self.trace_path
         opened = open if path.endswith(".gz") else gzip.open
         with opened(self.trace_path, "rb") as trace, open(path, "wb") as copy:
@@ -192,18 +203,20 @@ class Profiler:
         return self
 
     def begin(self, with_trace: bool = True) -> None:
-        """Begins the body, as `with` does. Without a trace, only `run.json` is recorded."""
+        """Begin the body, as `with` does. Without a trace, only `run.json` is written."""
         if not self.enabled:
             return
         if with_trace and torch_records() and trace.give_way:
             trace.give_way()
         if with_trace and torch_records():
-            raise CaptureError("a profiler is recording already: torch can only run one at a time")
+            raise CaptureError(
+                "another torch profiler is recording; torch can run only one at a time"
+            )
         if not self._body or self._body.began:
             self._body = Body(self)
         self._callback_error = None
         self.mark_pipelines()
-        # Steps of a pipeline begin with its loop: what comes before is none.
+        # Denoising steps begin with the pipeline's loop. Time before the loop belongs to no step.
         takes_steps = self._hook_pipelines and self._marks_pipelines
         try:
             self._body.begin(with_trace, with_step=not takes_steps)
@@ -212,10 +225,10 @@ class Profiler:
             raise
 
     def mark_pipelines(self, before: Callable[[], None] | None = None) -> None:
-        """From now on, marks the stages of pipelines and takes denoising steps for steps.
+        """Mark the stages of pipelines from now on, and count denoising steps as steps.
 
-        Where diffusers has been imported, `begin` does the same. `before` is called before each
-        call and each step: it may begin the body.
+        `begin` does the same. Without effect until diffusers has been imported. `before` is called
+        before each call and each step, and may begin the body.
         """
         if not self._marks_pipelines and PIPELINE_MODULE in sys.modules:
             self._marks_pipelines = True
@@ -230,15 +243,15 @@ class Profiler:
         self._marks_pipelines = False
 
     def remember_memory(self) -> None:
-        """Begins the allocator's history before the body, if `MEM` is asked for."""
+        """Begin the allocator's history before the body, if `MEM` is requested."""
         if self.enabled and "MEM" in (self.activities or ()) and not self._body:
             self._body = Body(self)
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Covers the preparation and the body, so that with `MEM` the weights have stacks.
+        """Cover the preparation and the body, so that with `MEM` the weights have stacks.
 
-        If the preparation fails, writes the snapshot and `run.json`.
+        If the preparation fails, write the snapshot and `run.json`.
         """
         self.remember_memory()
         try:
@@ -250,12 +263,12 @@ class Profiler:
             raise
 
     def end_trace(self) -> None:
-        """Ends and writes the trace, and takes no more steps; the body goes on."""
+        """End and write the trace, and ignore further steps. The body continues."""
         if self._body:
             self._body.end_trace()
 
     def abandon(self) -> None:
-        """In a fork: leaves the body to the parent process, without writing anything."""
+        """Abandon the recording in a fork, without writing files. The parent continues it."""
         self._unmark_pipelines()
         if self._body:
             self._body.abandon()
@@ -266,10 +279,10 @@ class Profiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self._body or self._body.is_of_parent():  # a fork leaves it to its parent
+        if not self._body or self._body.is_of_parent():  # in a fork, only the parent writes
             return
         if isinstance(error, SystemExit) and not error.code:
-            error = None  # a script that is through
+            error = None  # a script that ended normally
         try:
             self._body.finish(error)
         except Exception as failure:
@@ -282,21 +295,21 @@ class Profiler:
             raise self._callback_error
 
     def trace_is_written(self) -> None:
-        """Calls `on_trace_ready`. An error that it raises is kept until all files are written."""
+        """Call `on_trace_ready`. If it raises an error, keep it until all files are written."""
         if self._on_trace_ready:
             try:
                 self._on_trace_ready(self)
             except Exception as error:
                 self._callback_error = error
 
-    def _with_trace(self) -> trace.Trace:
+    def _written_trace(self) -> trace.Trace:
         if not (self._body and self._body.trace and self._body.trace.cycles):
-            raise CaptureError("there is no trace")
+            raise CaptureError("there is no trace: the profiler has written none so far")
         return self._body.trace
 
     @contextmanager
     def _a_step(self) -> Iterator[None]:
-        """One denoising step of a pipeline."""
+        """Record the body as a denoising step, if the profiler records this thread."""
         if self._before_pipeline:
             self._before_pipeline()
         if not (self._body and self._body.is_ours()):

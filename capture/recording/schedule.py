@@ -1,4 +1,4 @@
-"""When a profiler records: which steps, in how many cycles."""
+"""Schedules: the steps and cycles that a profiler records."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cycles of steps, as `torch.profiler.schedule` has them; without `active`, all is recorded.
+    """Cycles of steps as in `torch.profiler.schedule`. Without `active`, everything is recorded.
 
-    skip_first  steps before the first cycle
-    wait        steps of a cycle that are not profiled
-    warmup      steps of a cycle that are profiled and thrown away
-    active      steps of a cycle that are recorded
-    repeat      cycles; 0 for as many as there are steps for
+    skip_first  steps to skip before the first cycle
+    wait        steps per cycle that are not profiled
+    warmup      steps per cycle that are profiled and discarded
+    active      steps per cycle that are recorded
+    repeat      number of cycles; 0 repeats until the body ends
+
+    Raises CaptureError for negative numbers and for a schedule without active steps.
     """
 
     skip_first: int = 0
@@ -33,19 +35,22 @@ class Schedule:
     def __post_init__(self) -> None:
         steps = (self.skip_first, self.wait, self.warmup, self.repeat)
         if min(steps) < 0 or (self.active is not None and self.active < 1):
-            raise CaptureError("a schedule counts steps: none may be negative, active at least 1")
+            raise CaptureError(
+                "a schedule needs skip_first, wait, warmup and repeat of 0 or more, and active of "
+                "1 or more"
+            )
         if self.active is None and any(steps[:3]):
-            raise CaptureError("a schedule with skip_first, wait or warmup needs active steps, too")
+            raise CaptureError("a schedule with skip_first, wait or warmup also needs active")
 
     @property
     def numbers_cycles(self) -> bool:
-        """Whether there can be several cycles, each with a trace of its own."""
+        """Whether there can be several cycles, each with a separate trace."""
         return self.active is not None and self.repeat != 1
 
     def actions(self, whole_without_steps: bool = True) -> Callable[[int], ProfilerAction]:
-        """What torch's profiler does in each step.
+        """Return the function from a step to the action of torch's profiler.
 
-        With `whole_without_steps`, a body that never steps is recorded whole.
+        With `whole_without_steps`, a body that never steps is recorded completely.
         """
         from torch.profiler import ProfilerAction, schedule
 
@@ -56,7 +61,7 @@ class Schedule:
 
     def _planned(self, schedule: Callable[..., Any]) -> Callable[[int], ProfilerAction]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there is no warm-up, which was asked for
+            warnings.simplefilter("ignore")  # torch warns about schedules without warm-up
             planned: Callable[[int], ProfilerAction] = schedule(
                 skip_first=self.skip_first,
                 wait=self.wait,
@@ -68,38 +73,38 @@ class Schedule:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What run.json says of it."""
+        """The schedule as run.json records it."""
         return asdict(self)
 
     def records(self, step: int) -> bool:
-        """Whether the step is one that is recorded."""
+        """Return whether the step is recorded."""
         if self.active is None:
             return True
-        cycle, place = divmod(step - self.skip_first, self.wait + self.warmup + self.active)
-        return 0 <= cycle < (self.repeat or cycle + 1) and place >= self.wait + self.warmup
+        cycle, position = divmod(step - self.skip_first, self.wait + self.warmup + self.active)
+        return 0 <= cycle < (self.repeat or cycle + 1) and position >= self.wait + self.warmup
 
 
 @dataclass(frozen=True)
 class OwnSchedule:
-    """A schedule of the user's own: a function from a step to what the profiler does in it."""
+    """A user's schedule: a function from a step to the action of the profiler."""
 
     plan: Callable[[int], ProfilerAction]
-    active: int | None = None  # how many steps it records is not known
+    active: int | None = None  # the number of recorded steps is unknown
     numbers_cycles = True
 
     def actions(self, whole_without_steps: bool = True) -> Callable[[int], ProfilerAction]:
-        """What torch's profiler does in each step, as `Schedule.actions` has it."""
+        """Return the function from a step to the action, as `Schedule.actions` does."""
         return _or_whole(self.plan, self) if whole_without_steps else self.plan
 
     def records(self, step: int) -> bool:
-        """Whether the step is one that is recorded."""
+        """Return whether the step is recorded."""
         from torch.profiler import ProfilerAction
 
         return self.plan(step) in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
     @property
     def description(self) -> dict[str, Any]:
-        """What run.json says of it."""
+        """The schedule as run.json records it."""
         return {"schedule": getattr(self.plan, "__qualname__", type(self.plan).__name__)}
 
 
@@ -109,7 +114,7 @@ AnySchedule = Schedule | OwnSchedule
 def _or_whole(
     planned: Callable[[int], ProfilerAction], schedule: AnySchedule
 ) -> Callable[[int], ProfilerAction]:
-    """The plan, but a body that never steps is recorded whole."""
+    """Return the plan, changed so that a body that never steps is recorded completely."""
     from torch.profiler import ProfilerAction
 
     def action(step: int) -> ProfilerAction:

@@ -1,12 +1,12 @@
 """Marks the stages of diffusers pipelines in traces.
 
-| label              | around                                                                      |
-| ------------------ | --------------------------------------------------------------------------- |
-| `pipeline: <class>` | a call of a pipeline                                                       |
-| `stage: encode`    | the pipeline's methods `encode_…`, and `encode` of its parts: texts, images |
-| `stage: denoise`   | its loop, from the progress bar on                                          |
-| `stage: decode`    | the pipeline's methods `decode_…`, and `decode` of its parts                |
-| `block: <class>`   | a call of a repeated block of its denoisers                                 |
+| label               | around                                                       |
+| ------------------- | ------------------------------------------------------------ |
+| `pipeline: <class>` | a call of a pipeline                                         |
+| `stage: encode`     | the pipeline's methods `encode_…`, and `encode` of its parts |
+| `stage: denoise`    | the denoising loop, from the start of its progress bar       |
+| `stage: decode`     | the pipeline's methods `decode_…`, and `decode` of its parts |
+| `block: <class>`    | a call of a repeated block of its denoisers                  |
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from diffusers import DiffusionPipeline
 
 Function = Callable[..., Any]
-OF_PIPELINE = re.compile(r"_?(encode|decode)_")  # methods that are a stage
-OF_PART = ("encode", "decode")  # of a VAE, and whatever else has them
+OF_PIPELINE = re.compile(r"_?(encode|decode)_")  # methods of a pipeline that are a stage
+OF_PART = ("encode", "decode")  # methods of a VAE or another part that are a stage
 
 
 class Stages:
-    """Labels what pipelines do while `is_recorded()`; calls `before_call()` before each call.
+    """Labels the stages of pipelines while `is_recorded()` is true.
 
-    A call that began before the recording has no marks. Nothing is replaced on a denoiser that is
-    compiled as a whole, and of a compiled block only the call is marked, from outside.
+    `before_call()` is called before each call of a pipeline. A call that began before the recording
+    has no labels. A denoiser that is compiled completely is left unchanged. A compiled block is
+    labelled from outside, around its call.
     """
 
     def __init__(
@@ -44,12 +45,15 @@ class Stages:
     ) -> None:
         self._is_recorded = is_recorded
         self._before_call = before_call
-        self._calls: list[object] = []  # the pipelines whose calls are under way
-        self._loops: list[ExitStack] = []  # the loop of each
+        self._calls: list[object] = []  # pipelines that are being called, outermost first
+        self._loops: list[ExitStack] = []  # the denoising loop of each call
 
     @contextmanager
     def of_all_pipelines(self) -> Iterator[None]:
-        """In the body, the calls of all pipelines are marked. diffusers must have been imported."""
+        """Mark the calls of all pipelines while the body runs.
+
+        Without effect if diffusers has not been imported.
+        """
         module = sys.modules.get(PIPELINE_MODULE)
         if not module:
             yield
@@ -69,15 +73,15 @@ class Stages:
 
             for kind in {base, *_subclasses(base)}:
                 mark(kind)
-            hook: Any = classmethod(init_subclass)  # for classes that are made from now on
+            hook: Any = classmethod(init_subclass)  # for classes that are defined later
             replaced.enter_context(_attribute(base, "__init_subclass__", hook))
             yield
 
     def begin_loop(self) -> ExitStack:
-        """Begins the denoising loop of the innermost call. What the result holds ends with it."""
+        """Begin the denoising loop of the innermost call. Closing the result ends the loop."""
         loop = ExitStack()
         if self._calls and self._is_recorded():
-            self._loops[-1].close()  # one that was left
+            self._loops[-1].close()  # a loop that ended early
             self._loops[-1] = loop
             loop.enter_context(self._label("stage: denoise"))
         return loop
@@ -87,7 +91,8 @@ class Stages:
         def __call__(pipeline: DiffusionPipeline, *args: Any, **kwargs: Any) -> Any:
             if self._before_call:
                 self._before_call()
-            is_inner = any(pipeline is other for other in self._calls)  # of a base class
+            # A class can call the `__call__` of its base class.
+            is_inner = any(pipeline is other for other in self._calls)
             if is_inner or not self._is_recorded():
                 return call(pipeline, *args, **kwargs)
             with self._call_of(pipeline):
@@ -98,11 +103,11 @@ class Stages:
     @contextmanager
     def _call_of(self, pipeline: DiffusionPipeline) -> Iterator[None]:
         with ExitStack() as marks:
-            for owner, name, label in _places(pipeline):
+            for owner, name, label in _stage_methods(pipeline):
                 marks.enter_context(_method(owner, name, self._labels(label)))
             for block in _eager_blocks(pipeline):
-                # Dynamo neither traces nor guards on this attribute, which the call of a module
-                # asks for before its hooks and its `forward`.
+                # Calling a module runs this attribute before its hooks and its `forward`. Dynamo
+                # neither traces nor guards on it.
                 mark = self._labels(f"block: {_kind(block).__name__}")
                 before = block._compiled_call_impl or block._call_impl
                 marks.enter_context(_attribute(block, "_compiled_call_impl", mark(before)))
@@ -116,7 +121,7 @@ class Stages:
                 self._loops.pop().close()
 
     def _labels(self, label: str) -> Callable[[Function], Function]:
-        """What makes a function one whose calls are labelled."""
+        """Return a decorator that labels the calls of a function."""
 
         def labelling(function: Function) -> Function:
             def call(*args: Any, **kwargs: Any) -> Any:
@@ -134,8 +139,8 @@ class Stages:
         return labelled(label) if is_on else nullcontext()
 
 
-def _places(pipeline: DiffusionPipeline) -> Iterator[tuple[object, str, str]]:
-    """The methods of a pipeline and its parts that are stages: owner, name and label."""
+def _stage_methods(pipeline: DiffusionPipeline) -> Iterator[tuple[object, str, str]]:
+    """Yield the owner, name and label of each method of the pipeline that is a stage."""
     for name in dir(type(pipeline)):
         if (found := OF_PIPELINE.match(name)) and callable(getattr(type(pipeline), name)):
             yield pipeline, name, f"stage: {found[1]}"
@@ -148,7 +153,7 @@ def _places(pipeline: DiffusionPipeline) -> Iterator[tuple[object, str, str]]:
 
 
 def _eager_blocks(pipeline: DiffusionPipeline) -> Iterator[torch.nn.Module]:
-    """The repeated blocks of the denoisers that are called, and not traced, in each step."""
+    """Yield the repeated blocks of denoisers that are not compiled."""
     for denoiser in denoisers(pipeline).values():
         if not hasattr(denoiser, "modules") or _is_compiled(denoiser):
             continue
@@ -157,11 +162,11 @@ def _eager_blocks(pipeline: DiffusionPipeline) -> Iterator[torch.nn.Module]:
         for module in denoiser.modules():
             if _kind(module).__name__ in classes and module not in wrapped:
                 yield module
-            wrapped.add(getattr(module, "_orig_mod", None))  # which the wrapper compiles
+            wrapped.add(getattr(module, "_orig_mod", None))  # the module that the wrapper compiles
 
 
 def _kind(module: torch.nn.Module) -> type:
-    """Its class; of one that torch.compile wrapped, the class of that."""
+    """Return the module's class, without torch.compile's wrapper."""
     return type(getattr(module, "_orig_mod", module))
 
 
@@ -188,14 +193,14 @@ def _subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 def _method(
     owner: Any, name: str, replacement: Callable[[Function], Function]
 ) -> AbstractContextManager[None]:
-    """In the body, a method of a class or object is what `replacement` makes of it."""
+    """Replace a method of a class or object by `replacement(method)` while the body runs."""
     return _attribute(owner, name, replacement(getattr(owner, name)))
 
 
 @contextmanager
 def _attribute(owner: Any, name: str, value: object) -> Iterator[None]:
-    """In the body, `owner` itself has this attribute, unless the body gives it another one."""
-    # Modules and pipelines set attributes in their own ways.
+    """Set an attribute of `owner` while the body runs. Restore it unless the body changed it."""
+    # Modules and pipelines override __setattr__, so bypass it.
     kind = type if isinstance(owner, type) else object
     had_own, own = name in vars(owner), vars(owner).get(name)
     kind.__setattr__(owner, name, value)

@@ -1,4 +1,4 @@
-"""Traces of torch's profiler: the steps marked in them, and the files they become."""
+"""Traces of torch's profiler: marking their steps and writing their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 from capture.recording.device_time import DeviceTime
 from capture.recording.experimental import config_of
 from capture.recording.labels import unseen
@@ -29,13 +29,14 @@ AFTER_STEPS = "after the last step"
 
 
 class Trace:
-    """Records, from `start` to `stop`, the steps that the schedule asks for.
+    """A recording of torch's profiler, from `start` to `stop`, of the steps in the schedule.
 
-    Each cycle's trace goes to `path(cycle)`, with None for the only one; then `on_ready` is called
-    with the path. `cycles` counts them. `was_ended` says that another profiler, of which torch runs
-    one at a time, has ended this one. `aside_ns` is the time spent between steps on starting,
-    ending and writing traces, which takes longer than many steps. `steps_ns` is when each recorded
-    step began and ended, Unix time. `device_time` is how long devices worked.
+    Each cycle's trace is written to `path(cycle)`, or `path(None)` if there is only one; then
+    `on_ready` is called with the path. `cycles` is the number of traces. `was_ended` is true if
+    another profiler has ended this one, because torch runs one at a time. `overhead_ns` is the time
+    between steps to start, end and write traces, which can exceed that of many steps. `steps_ns`
+    has the start and end of each recorded step, Unix time. `device_time` is the busy time of
+    devices.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Trace:
         self._has_device = activities != {ProfilerActivity.CPU}
         self.was_ended = False
         self._thread = threading.get_ident()
-        self.aside_ns = 0
+        self.overhead_ns = 0
         self.steps_ns: list[tuple[int, int]] = []
         self.device_time = DeviceTime()
         self._began_ns: int | None = None
@@ -65,18 +66,18 @@ class Trace:
         self._execution_trace = execution_trace
         self._observer = ExecutionTraceObserver() if execution_trace else None
         self._discards = False
-        self._steps = 0  # recorded, of this cycle
+        self._steps = 0  # recorded steps of this cycle
         self._steps_ended = 0
-        self._cut_off: str | None = None  # the mark of a step that the end of the recording cut off
-        self._steps_before = 0  # in `steps_ns`, those of earlier cycles
+        self._cut_off: str | None = None  # the label of a step that was cut off
+        self._steps_before = 0  # number of steps of earlier cycles in `steps_ns`
         self._mark: record_function | None = None
         self.profile = profile(
             activities=activities,
-            # What is thrown away after the first step would stay in the events of all cycles.
+            # With acc_events, a discarded first step would remain in the events of all cycles.
             schedule=schedule.actions(whole_without_steps=not options["acc_events"]),
             on_trace_ready=self._save,
             execution_trace_observer=self._observer,
-            # Torch 2.13 records no allocations where it records the operators of all threads.
+            # Torch 2.13 records no allocations if it records the operators of all threads.
             **options
             | {
                 "experimental_config": config_of(
@@ -84,24 +85,25 @@ class Trace:
                 )
             },
         )
-        self.profile.record_steps = False  # ours begin with a pipeline's loop, not right away
+        # `mark` marks the steps, because the first one can begin with a pipeline's loop.
+        self.profile.record_steps = False
 
     def start(self) -> None:
-        """Begins to record."""
+        """Begin to record."""
         if self._observer and self._execution_trace:
             path = self._execution_trace
             self._plain_execution_trace = path.with_name(f".{path.name}.partial.json")
             self._observer.register_callback(str(self._plain_execution_trace))
-        with _quiet(), _at_work():
+        with _quiet(), _own_call():
             self.profile.start()
         self._size = TraceSize(
             self._schedule, self._options["with_stack"], self._options["record_shapes"]
         )
 
     def stop(self, keeps_step: bool = False) -> None:
-        """Ends the recording, and writes what has been recorded; once.
+        """End the recording and write its files. A second call has no effect.
 
-        An unfinished step is not marked as a step, unless it is the only one or `keeps_step`.
+        An unfinished step is not marked as a step, unless it is the only one or with `keeps_step`.
         """
         if self._is_over:
             return
@@ -109,11 +111,11 @@ class Trace:
         if self._mark and self._steps_ended and not keeps_step:
             self._cut_off, self._began_ns = self._mark.name, None
         self.unmark()
-        # What is there of a further cycle is a step that has only begun.
+        # A further cycle contains only a step that has just begun.
         self._discards = self._steps == 0 and self.cycles > 0
-        if self._goes_on():
+        if self._still_records():
             try:
-                with _at_work(), writing():
+                with _own_call(), writing():
                     self.profile.stop()
             finally:
                 self._write_execution_trace()
@@ -121,14 +123,14 @@ class Trace:
             self._write_execution_trace()
 
     def _write_execution_trace(self) -> None:
-        """Torch writes it while it records, and ends it here."""
+        """Let torch complete its execution trace, which it writes while recording; compress it."""
         if not (self._observer and self._execution_trace):
             return
         self._observer.unregister_callback()
         plain = self._plain_execution_trace
         try:
             with (
-                appearing(self._execution_trace) as temporary,
+                atomic_write(self._execution_trace) as temporary,
                 plain.open("rb") as written,
                 gzip.open(temporary, "wb", compresslevel=6) as packed,
             ):
@@ -137,7 +139,7 @@ class Trace:
             plain.unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """In a fork: records no more, and writes nothing."""
+        """Stop recording in a fork, without writing files."""
         import torch
 
         if not self._is_over and torch_records():
@@ -149,46 +151,47 @@ class Trace:
         self._mark = None
 
     def mark(self, step: int) -> None:
-        """Begins the range that marks the step."""
+        """Begin the range that marks the step."""
         from torch.profiler import record_function
 
         self._began_ns = time.time_ns() if self._schedule.records(step) else None
-        with _at_work(), unseen():
+        with _own_call(), unseen():
             self._mark = record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()  # type: ignore[no-untyped-call]
 
     @property
     def is_marked(self) -> bool:
-        """Whether a step is under way."""
+        """Whether a step has begun and not ended."""
         return self._mark is not None
 
     def unmark(self) -> None:
-        """Ends the range, if there is one."""
+        """End the range, if there is one."""
         if self._mark and threading.get_ident() == self._thread:
-            with _at_work(), unseen():
+            with _own_call(), unseen():
                 self._mark.__exit__(None, None, None)
                 self._mark = None
             if self._began_ns is not None:
                 self.steps_ns.append((self._began_ns, time.time_ns()))
 
     def end_step(self, step: int) -> None:
-        """Moves on in the schedule."""
+        """End the step and advance the schedule."""
         self.unmark()
-        if not self._goes_on():
+        if not self._still_records():
             return
         self._steps_ended += 1
         self._steps += self._schedule.records(step)
         self._size.check(step)
         began_ns = time.perf_counter_ns()
-        # The first step was recorded for a body without any, whatever the schedule says.
+        # The first step is always recorded, in case the body has no other. Discard it if the
+        # schedule does not record it.
         self._discards = step == 0 and not self._schedule.records(0)
-        with _quiet(), _at_work(), writing():
+        with _quiet(), _own_call(), writing():
             self.profile.step()
         self._discards = False
-        self.aside_ns += time.perf_counter_ns() - began_ns
+        self.overhead_ns += time.perf_counter_ns() - began_ns
 
-    def _goes_on(self) -> bool:
-        """Whether torch still records what it was asked to record."""
+    def _still_records(self) -> bool:
+        """Return whether the recording goes on, i.e. no other profiler has ended it."""
         from torch.profiler import ProfilerAction
 
         records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
@@ -197,13 +200,13 @@ class Trace:
         return not self.was_ended
 
     def _save(self, profile: profile) -> None:
-        """Writes a trace: torch calls this at the end of each cycle."""
+        """Write a trace. Torch calls this at the end of each cycle."""
         if self._discards:
             return
         self.cycles += 1
         self._steps = 0
         path = self._path(self.cycles if self._schedule.numbers_cycles else None)
-        with appearing(path) as temporary:
+        with atomic_write(path) as temporary:
             plain = temporary.with_suffix(".json")
             try:
                 profile.export_chrome_trace(str(plain))
@@ -217,7 +220,7 @@ class Trace:
 
 
 def _pack(plain: Path, packed: Path, cut_off: str | None) -> None:
-    """Packs a trace. What follows the last whole step is no step, and is called otherwise."""
+    """Compress a trace, and rename the label of a step that was cut off."""
     step, other = f'"{cut_off}"'.encode(), f'"{AFTER_STEPS}"'.encode()
     with plain.open("rb") as trace, gzip.open(packed, "wb", compresslevel=6) as file:
         if cut_off:
@@ -227,22 +230,23 @@ def _pack(plain: Path, packed: Path, cut_off: str | None) -> None:
 
 
 def torch_records() -> bool:
-    """Whether a profiler of torch's is recording, in this process."""
+    """Return whether a torch profiler is recording in this process."""
     profiler = sys.modules.get("torch.autograd.profiler")
     return bool(profiler and profiler._is_profiler_enabled)
 
 
-def at_work() -> bool:
-    """Whether it is a `Trace` that starts, ends or writes what torch's profiler records now."""
+def in_own_call() -> bool:
+    """Return whether a `Trace` is calling torch's profiler now."""
     return _working > 0
 
 
-give_way: Callable[[], None] | None = None  # ends what `capture run` records, for another one
+# Ends the recording of `capture run`, so that another profiler can start.
+give_way: Callable[[], None] | None = None
 _working = 0
 
 
 @contextmanager
-def _at_work() -> Iterator[None]:
+def _own_call() -> Iterator[None]:
     global _working
     _working += 1
     try:
@@ -253,7 +257,7 @@ def _at_work() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without torch's remarks on schedules, which are made as they were asked for."""
+    """Silence torch's warnings about schedules."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield

@@ -1,4 +1,4 @@
-"""How large a trace will be: a warning while it can still be made smaller."""
+"""Estimates the size of a trace while it is recorded, and warns early if it will be large."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from capture.recording.memory import rss_bytes
 from capture.recording.schedule import AnySchedule
 
 LIMIT_BYTES = 1 << 30
-# Bytes of JSON for each byte that torch 2.13 holds while it records Python frames, measured on a
-# small model of linear layers; to write them, torch takes eight times as many.
+# Bytes of JSON per byte of memory that torch 2.13 uses while it records Python frames, measured on
+# a small model of linear layers. To write the JSON, torch needs eight times its size.
 JSON_PER_RSS_WITH_SHAPES, JSON_PER_RSS = 1.1, 2.5
 
 
 class TraceSize:
-    """Watches a recording with Python frames grow, by the memory that the process takes for it."""
+    """Estimates the trace size of a recording with Python frames from the growth of the process."""
 
     def __init__(self, schedule: AnySchedule, with_stack: bool, record_shapes: bool) -> None:
         self._schedule = schedule
@@ -22,7 +22,7 @@ class TraceSize:
         self._recorded = 0
 
     def check(self, step: int) -> None:
-        """After each step: warns, once, where the trace is on its way past the limit."""
+        """Warn once if the trace is expected to exceed the limit. Called after each step."""
         if self._before is None or not self._schedule.records(step):
             return
         now = rss_bytes() or self._before
@@ -32,6 +32,6 @@ class TraceSize:
         if expected > LIMIT_BYTES:
             self._before = None
             warn(
-                f"the trace will hold about {expected / 2**30:.1f} GiB of JSON, and writing it "
-                "takes eight times that of memory: record fewer steps, or no Python frames"
+                f"the trace will have about {expected / 2**30:.1f} GiB of JSON, and writing it "
+                "needs eight times as much memory: record fewer steps, or no Python frames"
             )

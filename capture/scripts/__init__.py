@@ -1,1 +1,1 @@
-"""`capture run`: any program, unmodified."""
+"""`capture run`: profiles any program, unmodified."""

@@ -1,7 +1,7 @@
-"""Sees the outermost calls of modules without changing what Dynamo compiles.
+"""Observes the outermost calls of modules without changing what Dynamo compiles.
 
-Dynamo guards on hooks, and traces what replaces `Module.__call__`. So only the code object of
-`Module._wrapped_call_impl` is another one, and the original is back while a module runs.
+Dynamo guards on hooks, and traces a function that replaces `Module.__call__`. Therefore only the
+code object of `Module._wrapped_call_impl` is replaced, and restored while a module runs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ NAME = "_wrapped_call_impl"
 class OutermostCalls:
     """Calls `on_call(module)` before each outermost call of a module on the main thread.
 
-    After one that has not failed, it calls `on_return(module)`; for calls on other threads,
-    `on_other_thread()`. None of these may raise. `inside` says whether a call is under way.
+    After a successful call, it calls `on_return(module)`. For calls on other threads, it calls
+    `on_other_thread()`. None of these may raise. `inside` is true during a call.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class OutermostCalls:
         self._process = os.getpid()
 
     def watch(self) -> bool:
-        """Begins to watch. Returns False if this torch lacks the function that this needs."""
+        """Begin to watch. Return False if this torch lacks the function to replace."""
         global _watching
         import torch
 
@@ -59,13 +59,13 @@ class OutermostCalls:
         return True
 
     def stop(self) -> None:
-        """Watches no more."""
+        """Stop watching."""
         if self._function and self._code:
             self._function.__code__ = self._code
         self._function = None
 
     def forked(self) -> None:
-        """In a fork: watches it, if its parent was ever watched."""
+        """Watch this fork if its parent has ever been watched."""
         if self._plain:
             self._process = os.getpid()
             self.inside = False
@@ -73,12 +73,12 @@ class OutermostCalls:
             self.watch()
 
     def called(self, module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that came while no other was under way."""
+        """Run a call whose code object was replaced, and notify the callbacks."""
         plain, function, code = self._plain, self._function, self._code
         assert plain
         assert code
         if os.getpid() != self._process:
-            self.stop()  # a fork: the parent is recorded
+            self.stop()  # a fork of the watched process
         elif threading.current_thread() is not threading.main_thread():
             self._on_other_thread()
         elif function and not self.inside:
@@ -100,13 +100,13 @@ _watching: OutermostCalls | None = None
 
 
 def _wrapped_call_impl(self: object, *args: Any, **kwargs: Any) -> Any:
-    from capture.scripts.calls import outermost  # here: this code runs with torch's globals
+    from capture.scripts.calls import outermost  # this code runs with torch's globals
 
-    # The next line is the fifth, as the call is in torch's: tracebacks name the line.
+    # The next line must be the fifth, as in torch's function: tracebacks name the line.
     return outermost(self, args, kwargs)
 
 
 def outermost(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The replaced code calls this."""
+    """Run a call of a module. The replaced code calls this."""
     assert _watching
     return _watching.called(module, args, kwargs)

@@ -1,4 +1,4 @@
-"""The processes that a program starts: how they come to be recorded, and which cannot be."""
+"""Records the Python processes that a program starts, and reports those that it cannot."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from capture.recording.arguments import create_profiler_from_args
 from capture.recording.profiler import Profiler
 from capture.scripts.program import PYTHON
 
-WISH = "TRACEHOUSE_CAPTURE"  # variable with the path of the file that says what to record
-RANK = "TRACEHOUSE_CAPTURE_RANK"  # and with the RANK of the process that starts another
-SITE = str(Path(__file__).with_name("site"))  # has a sitecustomize.py
-# Options with which Python ignores PYTHONPATH or sitecustomize.
+REQUEST = "TRACEHOUSE_CAPTURE"  # environment variable with the path of the file with the request
+RANK = "TRACEHOUSE_CAPTURE_RANK"  # environment variable with the RANK of the parent process
+SITE = str(Path(__file__).with_name("site"))  # contains a sitecustomize.py
+# Options that make Python ignore PYTHONPATH or sitecustomize.
 ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
 
-ENVIRONMENT = 4  # its place among the arguments of `fork_exec` after the command's words
-_told: set[str] = set()  # why processes are not recorded
+ENVIRONMENT = 4  # its index in the arguments of `fork_exec` after the command
+_reported: set[str] = set()  # reasons why processes are not recorded
 
 
-class Wish(NamedTuple):
-    """What to record of a program and of the processes that it starts.
+class Request(NamedTuple):
+    """The request to record a program and the processes that it starts.
 
     program  a random word that identifies the program
-    name     of the run
-    command  what was typed
-    asked    the options, as `create_profiler_from_args` has them, and `from_start`
+    name     the name of the run
+    command  the command of the program, as typed
+    options  the flags that `create_profiler_from_args` reads, and `from_start`
     """
 
     program: str
     name: str
     command: list[str]
-    asked: dict[str, Any]
+    options: dict[str, Any]
 
     def profiler(self) -> Profiler:
-        """A profiler for one process."""
-        made = create_profiler_from_args(Namespace(**self.asked), self.name)
+        """Return a profiler for one process."""
+        made = create_profiler_from_args(Namespace(**self.options), self.name)
         made.describe(arguments={"command": self.command})
         return made
 
 
-def record_children(wish: Wish, file: Path) -> None:
-    """From now on, the Python processes that this one starts read `file`, and are recorded."""
-    file.write_text(json.dumps(wish._asdict(), default=str), encoding="utf-8")
-    os.environ[WISH] = str(file)
+def record_children(request: Request, file: Path) -> None:
+    """Record the Python processes that this one starts from now on. They read `file`."""
+    file.write_text(json.dumps(request._asdict(), default=str), encoding="utf-8")
+    os.environ[REQUEST] = str(file)
     pass_on_rank()
     paths = os.environ.get("PYTHONPATH")
     if SITE not in (paths or "").split(os.pathsep):
@@ -59,62 +59,62 @@ def record_children(wish: Wish, file: Path) -> None:
 
 
 def pass_on_rank() -> None:
-    """Tells the processes that this one starts from now on that its RANK is not theirs."""
-    if WISH in os.environ:
+    """Pass this process's RANK to its children, so that they do not take it for their own."""
+    if REQUEST in os.environ:
         os.environ[RANK] = os.environ.get("RANK", "")
 
 
-def record_nothing() -> None:
-    """Stops recording child processes: this process is `capture` itself."""
-    os.environ.pop(WISH, None)
+def stop_recording_children() -> None:
+    """Stop recording child processes, because this process is `capture` itself."""
+    os.environ.pop(REQUEST, None)
 
 
-def tell_of_unreachable() -> None:
-    """From now on, says on stderr which Python processes start without being recorded.
+def report_unreachable() -> None:
+    """Report on stderr each Python process that starts from now on and cannot be recorded.
 
-    An audit hook would hear of them too, but Dynamo compiles what it calls.
+    An audit hook could do this too, but Dynamo would compile the functions that it calls.
     """
     start: Any = _posixsubprocess.fork_exec
 
-    def start_and_tell(words: list[Any], *args: Any) -> int:
+    def start_and_report(words: list[Any], *args: Any) -> int:
         why = _unreachable([os.fsdecode(word) for word in words], args[ENVIRONMENT])
-        if why and why not in _told:
-            _told.add(why)
+        if why and why not in _reported:
+            _reported.add(why)
             say(f"a Python process is not recorded: {why}")
         return int(start(words, *args))
 
-    replaced: Any = start_and_tell
+    replaced: Any = start_and_report
     _posixsubprocess.fork_exec = replaced  # multiprocessing's
     subprocess._fork_exec = replaced  # type: ignore[attr-defined]
 
 
 def was_unreachable() -> bool:
-    """Whether a Python process started without being recorded."""
-    return bool(_told)
+    """Return whether a Python process started without being recorded."""
+    return bool(_reported)
 
 
 def _unreachable(words: list[str], environment: list[bytes] | None) -> str | None:
-    """Why the process that a command starts is not recorded, if it runs Python."""
+    """Return why the process of a command is not recorded. None if it is, or is not Python."""
     is_python = words and PYTHON.fullmatch(Path(words[0]).name)
-    if WISH not in os.environ or not is_python or _is_inductor_calling():
+    if REQUEST not in os.environ or not is_python or _is_inductor_calling():
         return None
     for word in words[1:]:
         if not word.startswith("-") or word[1:2] in ("c", "m"):
             break
         if ALONE.fullmatch(word):
             return f"{word} makes Python ignore PYTHONPATH"
-    given = dict(os.environb)
+    variables = dict(os.environb)
     if environment is not None:
-        given = dict(entry.partition(b"=")[::2] for entry in environment)
-    if WISH.encode() not in given:
-        return f"its environment lacks {WISH}"
-    if SITE not in os.fsdecode(given.get(b"PYTHONPATH", b"")).split(os.pathsep):
+        variables = dict(entry.partition(b"=")[::2] for entry in environment)
+    if REQUEST.encode() not in variables:
+        return f"its environment lacks {REQUEST}"
+    if SITE not in os.fsdecode(variables.get(b"PYTHONPATH", b"")).split(os.pathsep):
         return f"its PYTHONPATH lacks {SITE}"
     return None
 
 
 def _is_inductor_calling() -> bool:
-    """Whether the compiler starts it, which records nothing."""
+    """Return whether Inductor starts the process. Its processes need no recording."""
     frame = sys._getframe(1)
     while frame.f_back:
         if frame.f_globals.get("__name__", "").startswith("torch._inductor."):

@@ -1,4 +1,4 @@
-"""The command that profiles a program as it is: no line of it changes."""
+"""The command that profiles an unmodified program."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from capture.output.processes import number, unfinished
 from capture.output.ranks import current_job, rank
 from capture.recording.compilation import kept_log
 from capture.scripts.children import (
-    Wish,
+    Request,
     record_children,
-    record_nothing,
-    tell_of_unreachable,
+    report_unreachable,
+    stop_recording_children,
     was_unreachable,
 )
 from capture.scripts.endings import save_at_os_exit
@@ -32,31 +32,34 @@ from capture.sigterm import Stopped, save_at_sigterm
 
 NO_TORCH = "the program did not import torch"
 NO_CALL = (
-    "the main thread called no torch.nn.Module and compiled nothing; --from-start records "
-    "everything from the import of torch on"
+    "the main thread called no torch.nn.Module and compiled nothing; use --from-start to record "
+    "everything from the import of torch"
 )
 OTHER_THREADS = (
-    "other threads called modules, but not the main thread, on which a recording begins and ends; "
-    "--from-start records all threads"
+    "only other threads called modules, and a recording begins and ends on the main thread; "
+    "use --from-start to record all threads"
 )
-IN_A_PROCESS = "a process that it started ended, or was out of reach, before it wrote its files"
-NO_STEP = "the schedule asks for steps that the program did not reach: see --profile-wait"
+IN_A_PROCESS = "a process of the program could not be recorded, or ended before it wrote its files"
+NO_STEP = (
+    "the program ended before the first step that the schedule records; lower --skip-first, "
+    "--profile-wait or --profile-warmup"
+)
 
 
-def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
-    """Runs `command`, a script or `-m module` with arguments, and records it.
+def profile_script(args: argparse.Namespace, command: list[str]) -> None:
+    """Run and record `command`: a script or `-m module` with arguments.
 
-    Its output and exit code are its own; what capture has to say goes to stderr. Raises
-    CaptureError where there is no such program, and SystemExit at its end.
+    The output and exit code of the program are unchanged. Messages of capture go to stderr. Raises
+    CaptureError if there is no such program, and SystemExit when it ends.
     """
     program = Program.of(command)
-    name = run_directory.file_name(asked.profile_name or program.name)
-    asked.profile_dir = run_directory.choose(asked.out or asked.profile_dir, name, f"rank{rank()}")
-    options = {key: value for key, value in vars(asked).items() if key.startswith("profile")}
-    options["from_start"] = asked.from_start
-    wish = Wish(secrets.token_hex(4), name, command, options)
-    recorder = Recorder(wish.profiler, asked.from_start, wish.program)
-    ending = _Ending(asked, wish, recorder)
+    name = run_directory.file_name(args.profile_name or program.name)
+    args.profile_dir = run_directory.choose(args.out or args.profile_dir, name, f"rank{rank()}")
+    options = {key: value for key, value in vars(args).items() if key.startswith("profile")}
+    options["from_start"] = args.from_start
+    request = Request(secrets.token_hex(4), name, command, options)
+    recorder = Recorder(request.profiler, args.from_start, request.program)
+    ending = _Ending(args, request, recorder)
     failure: BaseException | None = None
     recorder.listen()
     try:
@@ -77,56 +80,56 @@ def profile_script(asked: argparse.Namespace, command: list[str]) -> None:
 
 
 class _Ending:
-    """What follows the program, once its exit handlers have run and its processes have ended.
+    """The work after the program, its exit handlers and its processes: files and summary.
 
-    Made before the program runs: exit handlers that are registered first are called last.
+    Create it before the program runs, because exit handlers run in reverse order of registration.
     """
 
-    def __init__(self, asked: argparse.Namespace, wish: Wish, recorder: Recorder) -> None:
+    def __init__(self, args: argparse.Namespace, request: Request, recorder: Recorder) -> None:
         self.code = 0
         self.is_interrupt = False
         self._is_over = False
-        self._asked = asked
-        self._wish = wish
+        self._args = args
+        self._request = request
         self._recorder = recorder
         self._job = current_job()
         self._process = os.getpid()
-        self._held = ExitStack()
-        temporary = self._held.enter_context(kept_log())
-        self._held.enter_context(run_directory.provisional(asked.profile_dir))
+        self._cleanup = ExitStack()
+        temporary = self._cleanup.enter_context(kept_log())
+        self._cleanup.enter_context(run_directory.provisional(args.profile_dir))
         atexit.register(self._end)
-        if asked.profile:
-            record_children(wish, temporary / "wish.json")
-            tell_of_unreachable()
+        if args.profile:
+            record_children(request, temporary / "request.json")
+            report_unreachable()
             save_at_sigterm(self._stopped)
             save_at_os_exit(self._leaves)
 
     def _stopped(self, signal: Stopped) -> None:
-        """At a signal that ends the process."""
-        with self._held:
+        """Save and report at a signal that ends the process."""
+        with self._cleanup:
             self._recorder.end(signal)
             self._report()
 
     def _leaves(self, status: int) -> None:
-        """At `os._exit`, also that of a fork."""
+        """Save and report at `os._exit`, also in a fork."""
         self.code = status
         self._recorder.end_on_main_thread()
         self._end()
 
     def _end(self) -> None:
         if os.getpid() != self._process:
-            self._held.close()  # which leaves all to the parent
+            self._cleanup.close()  # in a fork this leaves the files to the parent
             return
         if self._is_over:
             return
         self._is_over = True
-        record_nothing()
-        with self._held:
+        stop_recording_children()
+        with self._cleanup:
             code = 0
-            if self._asked.profile:
+            if self._args.profile:
                 try:
                     if runs := self._report():
-                        _add(self._asked, runs, self._wish.name)
+                        _add(self._args, runs, self._request.name)
                     code = 0 if runs else 1
                 except CaptureError as error:
                     say(str(error))
@@ -139,16 +142,15 @@ class _Ending:
             remember_interrupt()
 
     def _report(self) -> list[Path]:
-        """Says what was recorded, and where, and what was not. Returns the runs with profiles."""
-        directories = number(
-            self._asked.profile_dir, self._wish.name, self._wish.program, self._job
-        )
+        """Report on stderr what was recorded. Return the runs with profiles."""
+        request = self._request
+        directories = number(self._args.profile_dir, request.name, request.program, self._job)
         runs = [directory for directory in directories if has_profile(directory)]
         if rank():
             return runs
-        running, ended = unfinished(self._asked.profile_dir, self._wish.program)
+        running, ended = unfinished(self._args.profile_dir, request.program)
         for process in running:
-            say(f"process {process} is still running; its files will have no rank in their names")
+            say(f"process {process} is still running; the names of its files will contain no rank")
         for process in ended:
             say(f"process {process} ended before it wrote its files")
         for run in runs:
@@ -168,10 +170,10 @@ class _Ending:
         return NO_CALL if "torch" in sys.modules else NO_TORCH
 
 
-def _add(asked: argparse.Namespace, runs: list[Path], name: str) -> None:
-    """Adds the runs to a store, and opens the dashboard on the one called `name` if asked to."""
-    store = asked.ingest
-    if store is None and asked.open:
+def _add(args: argparse.Namespace, runs: list[Path], name: str) -> None:
+    """Add the runs to a store and open the dashboard on the run `name`, each if requested."""
+    store = args.ingest
+    if store is None and args.open:
         store = ""
     directories = list(map(str, runs))
     if store is None:
@@ -180,8 +182,8 @@ def _add(asked: argparse.Namespace, runs: list[Path], name: str) -> None:
     options = ["--store", store] if store else []
     added = [sys.executable, "-m", "ingest", "add", *directories, *options]
     if subprocess.run(added, stdout=sys.stderr, check=False).returncode:
-        raise CaptureError("ingest add failed")
-    if asked.open:
+        raise CaptureError(f"ingest add failed; the runs are in {', '.join(directories)}")
+    if args.open:
         app = Path(__file__).parents[2] / "dashboard" / "app.py"
         subprocess.run(
             [sys.executable, "-m", "streamlit", "run", str(app), "--", *options, "--run", name],

@@ -1,4 +1,4 @@
-"""The end of a process: its exit handlers, and those of multiprocessing."""
+"""The end of a process: exit handlers of Python, multiprocessing and C."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import NoReturn
 
 
 class SaveAtExit:
-    """Calls `save` as this process ends.
+    """Calls `save` when this process ends.
 
-    Processes of multiprocessing skip atexit, and forget finalizers that were registered before
-    they are set up, but not what they are to do after a fork.
+    Processes of multiprocessing skip atexit, and drop finalizers that were registered before their
+    setup. They keep functions that were registered to run after a fork.
     """
 
     def __init__(self, save: Callable[[], None]) -> None:
@@ -33,7 +33,7 @@ class SaveAtExit:
 
 
 def save_at_os_exit(save: Callable[[int], None]) -> None:
-    """Has `os._exit(code)` call `save(code)` first; `multiprocessing` and forks use it, too."""
+    """Make `os._exit(code)` call `save(code)` first. `multiprocessing` and forks use `os._exit`."""
     leave = os._exit
 
     def save_and_leave(status: int) -> NoReturn:
@@ -46,11 +46,11 @@ def save_at_os_exit(save: Callable[[int], None]) -> None:
 
 
 def exit_without_destructors() -> None:
-    """Ends a fork after its exit handlers, but before the destructors of C++ libraries.
+    """End a fork after its exit handlers, but before the destructors of C++ libraries.
 
-    Kineto's destructor would wait for a thread that only the parent has.
+    Otherwise Kineto's destructor would wait for a thread that only the parent has.
     """
     libc = ctypes.CDLL(None)
     if hasattr(libc, "on_exit"):
         libc.on_exit(libc._exit, None)
-        libc.on_exit(libc.fcloseall, None)  # before: what C code has printed
+        libc.on_exit(libc.fcloseall, None)  # runs first, and writes the output of C code

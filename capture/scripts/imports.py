@@ -1,4 +1,4 @@
-"""Doing something once a program has imported a module, without importing it before."""
+"""Calls functions after a program has imported a module, without importing the module itself."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Callback = Callable[[], None]
 
 
 def after_imports(callbacks: dict[str, Callback]) -> Callback:
-    """From now on, calls `callbacks[name]` once module `name` has been imported, or is there.
+    """Call `callbacks[name]` once module `name` has been imported; at once if it already is.
 
-    Returns what ends it.
+    Return a function that cancels the remaining callbacks.
     """
     waiting = {name: call for name, call in callbacks.items() if name not in sys.modules}
     finder = _Finder(waiting)
@@ -29,7 +29,7 @@ def after_imports(callbacks: dict[str, Callback]) -> Callback:
 
 
 class _Finder:
-    """Finds modules by the other finders; hears when one is executed."""
+    """A finder that delegates to the other finders and observes the execution of modules."""
 
     def __init__(self, waiting: dict[str, Callback]) -> None:
         self._waiting = waiting
@@ -37,7 +37,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        call = self._waiting.pop(name, None)  # so that another one like this does not ask back
+        call = self._waiting.pop(name, None)  # another finder of this class must not recurse
         if call is None:
             return None
         for finder in sys.meta_path:
@@ -53,7 +53,7 @@ class _Finder:
             return
         execute = loader.exec_module
 
-        def execute_and_tell(module: ModuleType) -> None:
+        def execute_and_notify(module: ModuleType) -> None:
             loader.__dict__.pop("exec_module", None)
             try:
                 execute(module)
@@ -62,4 +62,4 @@ class _Finder:
                 raise
             call()
 
-        loader.exec_module = execute_and_tell  # type: ignore[method-assign]
+        loader.exec_module = execute_and_notify  # type: ignore[method-assign]

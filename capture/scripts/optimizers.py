@@ -1,7 +1,7 @@
-"""Optimizers and their steps, seen without torch.compile seeing it.
+"""Observes optimizers and their steps without any effect on torch.compile.
 
-Dynamo guards on an optimizer's hooks. But each step that is not compiled runs in a
-`record_function` of torch's own, which Dynamo does not trace.
+Dynamo guards on an optimizer's hooks. But torch runs each eager step in a `record_function`, which
+Dynamo does not trace.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from capture.recording.code import replaced
 
 LABEL = "Optimizer.step#"
 
-_plain: Callable[..., None] | None = None  # stays: a thread may be on its way to it
+_plain: Callable[..., None] | None = None  # never reset: a thread may be about to call it
 _on_step: Callable[[object], None] | None = None
 _plain_init: Callable[..., None] | None = None
 _on_made: Callable[[], None] | None = None
@@ -23,7 +23,7 @@ _on_made: Callable[[], None] | None = None
 
 @contextmanager
 def optimizers_made(on_made: Callable[[], None]) -> Iterator[None]:
-    """In the body, calls `on_made()` after an optimizer has been made."""
+    """Call `on_made()` after each creation of an optimizer while the body runs."""
     global _plain_init, _on_made
     from torch.optim import Optimizer
 
@@ -35,7 +35,7 @@ def optimizers_made(on_made: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def optimizer_steps(on_step: Callable[[object], None]) -> Iterator[None]:
-    """In the body, calls `on_step(optimizer)` after each step of an optimizer."""
+    """Call `on_step(optimizer)` after each step of an optimizer while the body runs."""
     global _plain, _on_step
     from torch.autograd.profiler import record_function
 
@@ -46,7 +46,7 @@ def optimizer_steps(on_step: Callable[[object], None]) -> Iterator[None]:
 
 
 def left(label: Any, error: tuple[Any, Any, Any]) -> None:
-    """The replaced code calls this."""
+    """End a `record_function` and report an optimizer's step. The replaced code calls this."""
     assert _plain
     assert _on_step
     _plain(label, *error)
@@ -55,13 +55,13 @@ def left(label: Any, error: tuple[Any, Any, Any]) -> None:
 
 
 def _exit(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-    from capture.scripts.optimizers import left  # here: this code runs with torch's globals
+    from capture.scripts.optimizers import left  # this code runs with torch's globals
 
     left(self, (exc_type, exc_value, traceback))
 
 
 def made(optimizer: Any, params: Any, defaults: Any) -> None:
-    """The replaced code calls this."""
+    """Initialise an optimizer and report it. The replaced code calls this."""
     assert _plain_init
     assert _on_made
     _plain_init(optimizer, params, defaults)
@@ -69,6 +69,6 @@ def made(optimizer: Any, params: Any, defaults: Any) -> None:
 
 
 def _init(self: Any, params: Any, defaults: Any) -> None:
-    from capture.scripts.optimizers import made  # here: this code runs with torch's globals
+    from capture.scripts.optimizers import made  # this code runs with torch's globals
 
     made(self, params, defaults)

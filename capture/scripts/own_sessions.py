@@ -1,7 +1,8 @@
-"""A program's own sessions of torch's profiler, kept as traces of the run.
+"""Keeps the program's own sessions of torch's profiler as traces of the run.
 
-Torch runs one profiler at a time, and exports a result once. So we copy what the program exports,
-and save a session that it has not exported before the next one begins, or at the end.
+Torch runs one profiler at a time and exports a result only once. Therefore a trace that the program
+exports is copied. A session that it does not export is saved before the next one begins, or at the
+end.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from capture.errors import say
-from capture.output.run_directory import appearing
-from capture.recording.trace import at_work
+from capture.output.run_directory import atomic_write
+from capture.recording.trace import in_own_call
 
 METHODS = ("_prepare_trace", "__exit__", "export_chrome_trace")
 
 
 class OwnSessions:
-    """Hears of a program's own sessions, and saves them.
+    """Observes and saves the program's own profiler sessions.
 
-    `on_begin` is called before one begins, and `path()` gives the file for its trace.
+    `on_begin` is called before a session begins, and `path()` returns the path for its trace.
     """
 
     def __init__(self, on_begin: Callable[[], None], path: Callable[[], Path]) -> None:
@@ -36,7 +37,7 @@ class OwnSessions:
         self._export: Callable[..., None] | None = None
 
     def listen(self) -> bool:
-        """Begins to listen. Returns False if this torch lacks the methods that this needs."""
+        """Begin to observe. Return False if this torch lacks the methods to replace."""
         from torch.autograd.profiler import profile
 
         if not all(hasattr(profile, method) for method in METHODS):
@@ -73,23 +74,23 @@ class OwnSessions:
         return True
 
     def stop(self) -> None:
-        """Hears no more: what a program profiles as it exits is its own."""
+        """Stop observing. Sessions of exit handlers are not saved."""
         self._process = 0
 
     def forked(self) -> None:
-        """In a fork: its parent saves what there was before."""
+        """Reset the state in a fork. The parent saves earlier sessions."""
         self._process = os.getpid()
         self._unsaved = None
         self._saved.clear()
 
     def save(self) -> None:
-        """Saves the last session, if the program has not exported it."""
+        """Save the last session, unless the program has exported it."""
         session, self._unsaved = self._unsaved, None
         if session is None or session.kineto_results is None or not self._export:
             return
         try:
             path = self._path()
-            with appearing(path) as temporary:
+            with atomic_write(path) as temporary:
                 plain = temporary.with_suffix(".json")
                 try:
                     self._export(session, str(plain))
@@ -101,22 +102,22 @@ class OwnSessions:
             say(f"the program's own profile could not be saved: {error}")
 
     def _keep(self, session: Any, exported: Path) -> None:
-        """Copies what the program has exported."""
+        """Copy a trace that the program has exported."""
         if self._unsaved is session:
             self._unsaved = None
         try:
-            with appearing(self._path()) as temporary:
+            with atomic_write(self._path()) as temporary:
                 _copy(exported, temporary)
         except Exception as error:
             say(f"the program's own profile could not be copied: {error}")
 
     def _is_foreign(self) -> bool:
-        """Whether it is the program that uses torch's profiler, in this process."""
-        return not at_work() and os.getpid() == self._process
+        """Return whether the program, not `capture`, is using torch's profiler in this process."""
+        return not in_own_call() and os.getpid() == self._process
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies a trace, packed or not as the names end."""
+    """Copy a trace. A suffix .gz of a path means that the file is compressed."""
     read = gzip.open if source.suffix == ".gz" else open
     write = gzip.open if target.suffix == ".gz" else open
     with read(source, "rb") as trace, write(target, "wb") as copy:

@@ -1,4 +1,4 @@
-"""The user's program: what a command line names, and running it as `python` would."""
+"""Finds the user's program from a command line, and runs it as `python` would."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ USAGE = "capture run [options] -- script.py arguments..."
 
 
 class Program(NamedTuple):
-    """What a command line names: a Python script, a module with `-m`, or another command.
+    """The program of a command line: a Python script, a module with `-m`, or another command.
 
-    `arguments` begin with the script, as `sys.argv` does.
+    `arguments` begins with the script, as `sys.argv` does.
     """
 
     script: str
@@ -39,7 +39,7 @@ class Program(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the script or module, also of one that a launcher starts."""
+        """The name of the script or module, even if a launcher starts it."""
         if self.kind == "module":
             return self.script
         scripts = (word for word in self.arguments if word.endswith((".py", ".sh")))
@@ -47,9 +47,10 @@ class Program(NamedTuple):
 
     @classmethod
     def of(cls, command: Sequence[str]) -> Program:
-        """The program that `script.py …`, `-m module …`, `python` with either, or a command names.
+        """Return the program of a command line.
 
-        Raises CaptureError if there is none; the message says what to type.
+        The forms are `script.py …`, `-m module …`, `python` with either, and any other command.
+        Raises CaptureError if there is no such program.
         """
         words = list(command)
         if words and PYTHON.fullmatch(Path(words[0]).name):
@@ -60,7 +61,7 @@ class Program(NamedTuple):
         is_module = words[:1] == ["-m"]
         words = words[1:] if is_module else words
         if not words:
-            raise CaptureError(f"no script. Usage: {USAGE}")
+            raise CaptureError(f"name a script or a command. Usage: {USAGE}")
         script = words[0]
         if is_module and not _has_module(script):
             raise CaptureError(f"{script}: no such module")
@@ -74,11 +75,13 @@ class Program(NamedTuple):
         if _is_python(Path(script)):
             return cls(script, "script", [script, *words[1:]])
         if not os.access(script, os.X_OK):
-            raise CaptureError(f"{script}: neither a Python script nor executable. Usage: {USAGE}")
+            raise CaptureError(
+                f"{script}: is neither a Python script nor executable. Usage: {USAGE}"
+            )
         return cls(script, "command", words)
 
     def run(self) -> None:
-        """Runs Python as `__main__`. Its exceptions propagate, SystemExit included."""
+        """Run the program as `__main__`. Its exceptions propagate, including SystemExit."""
         if self.kind == "command":
             _run_command(self.arguments)
         main = ModuleType("__main__")
@@ -92,7 +95,7 @@ class Program(NamedTuple):
             return
         sys.argv = list(self.arguments)
         if os.path.isdir(path) or zipfile.is_zipfile(path):
-            del sys.path[0]  # run_path puts the program in its place
+            del sys.path[0]  # run_path inserts the path of the program
             runpy.run_path(path, run_name="__main__")
             return
         sys.path[0] = os.path.dirname(os.path.realpath(path))
@@ -104,7 +107,7 @@ class Program(NamedTuple):
         exec(code, main.__dict__)
 
     def exit_code(self, error: BaseException | None) -> int:
-        """The code that the program ends with, after printing what Python prints of its error."""
+        """Return the exit code of the program, after printing its error as Python does."""
         if error is None:
             return 0
         if isinstance(error, SystemExit):
@@ -125,9 +128,9 @@ class Program(NamedTuple):
 
 
 def _run_command(words: list[str]) -> NoReturn:
-    """Runs a command in a process of its own. Raises SystemExit with its code, as a shell has it.
+    """Run a command in a child process. Raise SystemExit with its exit code, as a shell reports it.
 
-    Signals that are sent to this process are passed on. Ctrl-C in a terminal goes to both anyway.
+    Signals to this process are passed on to the child. Ctrl-C in a terminal reaches both anyway.
     """
     with subprocess.Popen(words) as process:
         for number in PASSED_ON:
@@ -139,23 +142,27 @@ def _run_command(words: list[str]) -> NoReturn:
 
 
 def end_of_interrupt(error: KeyboardInterrupt) -> NoReturn:
-    """Ends as Python does after Ctrl-C: after the exit handlers, by SIGINT."""
-    sys.excepthook = lambda *_: None  # it has been printed
+    """End as Python does after Ctrl-C: run the exit handlers, then die by SIGINT."""
+    sys.excepthook = lambda *_: None  # the traceback has been printed
     raise error
 
 
 def remember_interrupt() -> None:
-    """Has Python end by SIGINT, for the last exit handler to call.
+    """Make Python end by SIGINT. The last exit handler calls this.
 
-    Python forgets that the program ended by KeyboardInterrupt where an exit handler executes text,
-    as one of torch does by making named tuples (cpython/Python/pythonrun.c, run_eval_code_obj).
+    Python forgets that the program ended by KeyboardInterrupt if an exit handler executes source
+    code. One of torch's does, because it creates named tuples (cpython/Python/pythonrun.c,
+    run_eval_code_obj).
     """
     with suppress(KeyboardInterrupt):
         exec("raise KeyboardInterrupt")
 
 
 def _of_program(trace: TracebackType | None, with_runpy: bool) -> TracebackType | None:
-    """The traceback without the frames of capture; `runpy` runs modules plainly, too."""
+    """Return the traceback without the frames of capture.
+
+    Keep the frames of `runpy` for a module, because `python -m` shows them, too.
+    """
     here = Path(__file__).parent.parent
     while trace and (
         here in Path(trace.tb_frame.f_code.co_filename).parents
@@ -169,24 +176,24 @@ def _of_program(trace: TracebackType | None, with_runpy: bool) -> TracebackType 
 
 
 def _has_module(name: str) -> bool:
-    """Whether there is such a module or package; nothing of it is imported."""
+    """Return whether the top-level module or package exists, without importing it."""
     sys.path[0] = os.getcwd()
     return find_spec(name.partition(".")[0]) is not None
 
 
 def _is_another_python(word: str) -> bool:
-    """Whether a path names a Python that is not the one that runs; `python` alone is that one."""
+    """Return whether a path names another Python than the running one. `python` alone does not."""
     own = Path(sys.executable)
     return "/" in word and Path(word).absolute().parent != own.parent
 
 
 def _is_program(path: Path) -> bool:
-    """Whether there is a file, or a directory that can be run."""
+    """Return whether the path is a file, or a directory with a `__main__.py`."""
     return path.exists() and (not path.is_dir() or (path / "__main__.py").exists())
 
 
 def _is_python(script: Path) -> bool:
-    """Whether a file is Python's, by its name or first line."""
+    """Return whether a file is Python code, by its name or first line."""
     if script.is_dir() or script.suffix in (".py", ".pyw", ".pyz"):
         return True
     with script.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Decides when to record a program."""
+"""Decides when the recording of a program begins and ends, and what its steps are."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from capture.scripts.own_sessions import OwnSessions
 from capture.scripts.size_limit import SizeLimit
 from capture.scripts.steps import Steps
 
-ENOUGH = 10  # steps without a compilation
+ENOUGH = 10  # consecutive steps without a compilation
 
 
 class Recorder:
-    """Begins, divides and ends the recording of a process.
+    """Begins and ends the recording of a process, and its steps.
 
     Recording begins with the first call of a module or a diffusers pipeline on the main thread, or
-    the first compilation; with `from_start`, as soon as torch has been imported. It ends after
-    enough steps, or as the process grows; never with `from_start` or a schedule. A session of
-    torch's profiler that the program starts itself takes its place. A fork is a process of its own,
-    which is listened to in the same way.
+    with the first compilation; with `from_start`, once torch has been imported. It ends after
+    `ENOUGH` steps or if the process grows too much, unless `from_start` or a schedule is given. If
+    the program starts torch's profiler itself, that session replaces the recording. A fork is a
+    separate process and is recorded in the same way.
 
-    `program` names the program among others, and `child` this process where the program has
-    started it. What fails here is said on stderr, and never raised into the program. `has_failed`
-    tells, and `other_threads` whether modules were called on other threads than the main one.
+    `program` identifies the program, and `child` describes this process if the program has started
+    it. Errors of the recording are printed to stderr and never raised into the program; then
+    `has_failed` is true. `other_threads` is true if threads other than the main one called modules.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class Recorder:
         self._has_optimizer = False
         self._is_fork = False
         self._forked_from: Profiler | None = None
-        self._hooks = ExitStack()  # while the program is listened to
-        self._step_hooks = ExitStack()  # while it is recorded
+        self._hooks = ExitStack()  # while the program is observed
+        self._step_hooks = ExitStack()  # while the program is recorded
         self._begin_process()
 
     def _begin_process(self) -> None:
-        """The state of a process that has recorded nothing so far."""
+        """Set the state of a process that has recorded nothing so far."""
         self.profiler = self._make_profiler()
         self.profiler.child = self._child
         self.has_failed = False
@@ -87,7 +87,7 @@ class Recorder:
         self._compiled = False
 
     def listen(self) -> None:
-        """From now on, the program is listened to."""
+        """Begin to observe the program."""
         if not self.profiler.enabled:
             return
         os.register_at_fork(after_in_child=self._forked)
@@ -101,7 +101,7 @@ class Recorder:
         )
 
     def stop(self) -> None:
-        """The program has ended; what it does as it exits is its own."""
+        """Stop observing. The program has ended, and its exit handlers are not recorded."""
         if self._listens:
             self._listens = False
             self._stop_imports()
@@ -110,7 +110,7 @@ class Recorder:
             self._sessions.stop()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Ends the recording and writes its files. Called again, or in a fork, it does nothing."""
+        """End the recording and write its files. Does nothing in a fork or when called again."""
         if os.getpid() != self._process or self._is_written or not self.profiler.began:
             return
         self._is_written = True
@@ -124,12 +124,12 @@ class Recorder:
                 self._child.ends(self.profiler.files.directory)
 
     def end_on_main_thread(self) -> None:
-        """The same, but nothing on another thread, on which torch cannot end a recording."""
+        """Call `end` on the main thread only: torch cannot end a recording on another thread."""
         if _is_main_thread():
             self.end()
 
     def _forked(self) -> None:
-        """Starts anew in a fork. `_begin` ends what the fork shares with its parent."""
+        """Reset the state in a fork. `_begin` abandons the recording shared with the parent."""
         if not self._listens:
             return
         sigterm.forked()
@@ -143,15 +143,18 @@ class Recorder:
         if not self._has_compiled_functions:
             self._calls.forked()
 
-    def _guarded(self, hear: Callable[..., None]) -> Callable[..., None]:
-        """`hear` in this process, while nothing has failed; its errors are said."""
+    def _guarded(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return `callback` guarded: its errors are reported, and then no callback runs any more.
+
+        It also does nothing in another process.
+        """
 
         def guarded(*args: object) -> None:
             if self.has_failed or os.getpid() != self._process:
                 return
             self._busy += 1
             try:
-                hear(*args)
+                callback(*args)
             except Exception as error:
                 self.has_failed = True
                 say(f"the recording failed: {error}")
@@ -163,15 +166,18 @@ class Recorder:
 
     def _torch_is_there(self) -> None:
         if not self._sessions.listen():
-            say("this torch hides its profiler's sessions: a program's own is not kept")
+            say(
+                "cannot observe the profiler sessions of this version of torch: the program's own "
+                "sessions are not kept"
+            )
         if not self._calls.watch():
-            say("this torch hides the calls of modules: everything is recorded")
+            say("cannot observe module calls with this version of torch: everything is recorded")
             self._from_start, self._has_limit = True, False
         self._hooks.enter_context(optimizers_made(self._guarded(self._optimizer_made)))
         if "MEM" in (self.profiler.activities or ()):
             import torch
 
-            # As the program initialises CUDA, and so before it has weights there.
+            # Runs when the program initialises CUDA, before it allocates weights there.
             remember = self._guarded(lambda: self.profiler.remember_memory())
             torch.cuda._lazy_call(remember)  # type: ignore[no-untyped-call]
         if self._from_start and _is_main_thread():
@@ -183,11 +189,14 @@ class Recorder:
 
             clear = callback_handler.clear
         except (ImportError, AttributeError):
-            say("this torch hides its compilations: steps that compile count as others")
+            say(
+                "cannot observe compilations with this version of torch: steps that compile count "
+                "like other steps"
+            )
             return
         callback = self._guarded(self._compiles)
 
-        def clear_others() -> None:  # torch._dynamo.reset() does
+        def clear_others() -> None:  # torch._dynamo.reset() calls this
             clear()
             callback_handler.register_start_callback(callback)
 
@@ -232,7 +241,7 @@ class Recorder:
             self._steps_done = 0
 
     def _called(self, module: object) -> None:
-        """Before an outermost call of a module on the main thread."""
+        """Handle the beginning of an outermost module call on the main thread."""
         self._begin()
         if self._is_over:
             self._calls.stop()
@@ -240,7 +249,7 @@ class Recorder:
         self._steps.called(module)
 
     def _returned(self, module: object) -> None:
-        """After it, on the main thread."""
+        """Handle the end of an outermost module call on the main thread."""
         if not self._is_over:
             self._steps.returned(module)
 
@@ -252,11 +261,11 @@ class Recorder:
             self._steps.optimized(optimizer)
 
     def _compiles(self, _: Any) -> None:
-        """As Dynamo begins to compile."""
+        """Handle the beginning of a compilation."""
         if self._is_over or not _is_main_thread():
             return
         self._compiled = True
-        if not self._calls.inside:  # a function: Dynamo would see the other code of modules
+        if not self._calls.inside:  # a function: Dynamo would see the replaced code of modules
             self._has_compiled_functions = True
             self._calls.stop()
             self._begin()
@@ -264,7 +273,7 @@ class Recorder:
             self._limit.start_anew()
 
     def _session_begins(self) -> None:
-        """Before the program starts a session of torch's profiler."""
+        """End the trace before the program starts torch's profiler itself."""
         if not self.profiler.began:
             self._begin(with_trace=False)
         self._stop()
@@ -274,12 +283,12 @@ class Recorder:
         self._compiled = False
         if self._has_limit and self._steps_done >= ENOUGH:
             self.profiler.end_step()
-            self._stop(f"{ENOUGH} steps without a compilation are enough")
+            self._stop(f"{ENOUGH} steps without a compilation")
         else:
             self.profiler.step()
 
-    def _stop(self, why: str = "") -> None:
-        """Ends and writes the trace. `run.json` waits for the end of the program."""
+    def _stop(self, reason: str = "") -> None:
+        """End and write the trace. `run.json` is written when the program ends."""
         if self._is_over:
             return
         self._is_over = True
@@ -287,8 +296,8 @@ class Recorder:
         self._step_hooks.close()
         if self._limit:
             self._limit.stop()
-        if why and not self._child:
-            say(f"the recording ends here: {why}")
+        if reason and not self._child:
+            say(f"the recording ends here: {reason}")
         self.profiler.end_trace()
 
     def _session_path(self) -> Path:
@@ -298,7 +307,7 @@ class Recorder:
 
 
 def _is_helper() -> bool:
-    """Whether this process loads data, or cannot use the device that its parent uses."""
+    """Return whether this process is a DataLoader worker, or a fork that cannot use CUDA."""
     worker = sys.modules.get("torch.utils.data._utils.worker")
     cuda = sys.modules.get("torch.cuda")
     return bool((worker and worker.get_worker_info()) or (cuda and cuda._is_in_bad_fork()))

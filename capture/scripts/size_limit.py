@@ -1,4 +1,4 @@
-"""A recording ends before the process has grown so much that writing it takes minutes."""
+"""Ends a recording before its trace is so large that writing it takes minutes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from collections.abc import Callable
 from capture.recording import trace
 from capture.recording.memory import rss_bytes
 
-# By which the process may grow while it records: to write what torch 2.13 holds in so much takes
-# some 20 s, 3 GB of memory, and 70 to 120 MB of JSON.
+# Growth of the process that ends the recording. With this much data, torch 2.13 needs some 20 s and
+# 3 GB of memory to write 70 to 120 MB of JSON.
 LIMIT_BYTES = 100 << 20
-PERIOD_S = 1.0  # between two looks at it
+PERIOD_S = 1.0  # between checks
 
 
 class SizeLimit:
-    """Calls `end(why)` on the main thread once the process has grown too much.
+    """Calls `end(reason)` on the main thread once the process has grown too much.
 
-    It looks now and then, whatever the program is doing, but not while `is_busy()`.
+    It checks periodically, whatever the program is doing, except while `is_busy()`.
     """
 
     def __init__(self, end: Callable[[str], None], is_busy: Callable[[], bool]) -> None:
@@ -33,11 +33,11 @@ class SizeLimit:
         _thread.start_new_thread(self._watch, ())
 
     def start_anew(self) -> None:
-        """Counts from the next look on: what was taken until now is no trace."""
+        """Measure growth from the next check, because memory used until now is not the trace's."""
         self._before: int | None = None
 
     def stop(self) -> None:
-        """Looks no more."""
+        """Stop checking."""
         self._is_over = True
 
     def _watch(self) -> None:
@@ -46,12 +46,12 @@ class SizeLimit:
             ctypes.pythonapi.Py_AddPendingCall(self._check, None)
 
     def _check_now(self, _: object) -> int:
-        """Comes between any two instructions of the main thread."""
-        if self._is_over or self._is_busy() or trace.at_work():
+        """Check the size. Python calls this between instructions of the main thread."""
+        if self._is_over or self._is_busy() or trace.in_own_call():
             return 0
-        held = rss_bytes()
-        if held is not None and self._before is None:
-            self._before = held
-        elif held is not None and self._before is not None and held - self._before > LIMIT_BYTES:
-            self._end(f"the process has grown by {LIMIT_BYTES >> 20} MiB, as for a large trace")
+        rss = rss_bytes()
+        if rss is not None and self._before is None:
+            self._before = rss
+        elif rss is not None and self._before is not None and rss - self._before > LIMIT_BYTES:
+            self._end(f"the process has grown by {LIMIT_BYTES >> 20} MiB, so the trace is large")
         return 0

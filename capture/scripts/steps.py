@@ -8,14 +8,15 @@ from collections.abc import Callable
 
 from capture.recording.denoising import PIPELINE_MODULE
 
-ACCUMULATED = 64  # calls without a step of an optimizer: the program takes none, or compiled it
+# After so many calls without an optimizer step, the program makes none or has compiled it.
+MAX_CALLS_WITHOUT_STEP = 64
 
 
 class Steps:
-    """Finds the steps of a program; calls `on_end` as one ends and the next begins.
+    """Finds the steps of a program. Calls `on_end` when a step ends and the next one begins.
 
-    `source` is `optimizer`, `denoising` (whose steps the profiler marks itself), `calls`, or None
-    where no steps were found so far.
+    `source` is `optimizer`, `denoising` (the profiler marks these steps itself), `calls`, or None
+    if no steps have been found so far.
     """
 
     def __init__(self, on_end: Callable[[], None]) -> None:
@@ -24,17 +25,17 @@ class Steps:
         self._seen: dict[int, weakref.ref[object]] = {}
         self._leader: weakref.ref[object] | None = None
         self._optimizer: weakref.ref[object] | None = None
-        self._turns = 0
+        self._leader_calls = 0
         self._has_begun = False
 
     def optimizer_made(self) -> None:
-        """The program has an optimizer: its steps are awaited."""
+        """Wait for the steps of an optimizer that the program has created."""
         if self.source != "denoising":
             self.source = "optimizer"
-            self._turns = 0
+            self._leader_calls = 0
 
     def called(self, module: object) -> None:
-        """Before an outermost call: the second one of a module ends what was before it."""
+        """Handle the beginning of an outermost call. A module's second call ends the first step."""
         if self.source == "denoising" or self._optimizer:
             return
         if _in_pipeline():
@@ -46,18 +47,18 @@ class Steps:
                 self._seen[id(module)] = weakref.ref(module)
                 return
             self._leader = seen
-        if self._is_turn(module) and not self._has_begun:
+        if self._is_step_call(module) and not self._has_begun:
             self._end()
 
     def returned(self, module: object) -> None:
-        """After an outermost call: from the second one on, it ends a step."""
+        """Handle the end of an outermost call. From the leader's second call, it ends a step."""
         if self._leader and self._leader() is module:
-            self._turns += 1
-            if self._has_begun and self._is_turn(module):
+            self._leader_calls += 1
+            if self._has_begun and self._is_step_call(module):
                 self._end()
 
     def optimized(self, optimizer: object) -> None:
-        """After an optimizer's step: those of the first optimizer end the program's steps."""
+        """Handle an optimizer's step. The steps of the first optimizer end the program's steps."""
         if self.source in ("calls", "denoising"):
             return
         self.source = "optimizer"
@@ -66,11 +67,13 @@ class Steps:
         if self._optimizer() is optimizer:
             self._on_end()
 
-    def _is_turn(self, module: object) -> bool:
-        """Whether calls of this module are the steps."""
+    def _is_step_call(self, module: object) -> bool:
+        """Return whether calls of this module are the steps."""
         if self.source == "denoising" or self._optimizer or not self._leader:
             return False
-        awaits_optimizer = self.source == "optimizer" and self._turns < ACCUMULATED
+        awaits_optimizer = (
+            self.source == "optimizer" and self._leader_calls < MAX_CALLS_WITHOUT_STEP
+        )
         return self._leader() is module and not awaits_optimizer
 
     def _end(self) -> None:
@@ -80,7 +83,7 @@ class Steps:
 
 
 def _in_pipeline() -> bool:
-    """Whether a call of a diffusers pipeline is under way on this thread."""
+    """Return whether this thread is inside a call of a diffusers pipeline."""
     module = sys.modules.get(PIPELINE_MODULE)
     frame = sys._getframe(1) if module else None
     while frame:

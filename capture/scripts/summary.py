@@ -1,4 +1,4 @@
-"""What a recording of a program holds, in a few lines."""
+"""A summary of a recorded program in a few lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from capture.units import counted, duration, size
 
 
 def has_profile(directory: Path) -> bool:
-    """Whether a trace or a snapshot was written."""
+    """Return whether the directory contains a trace or a snapshot."""
     return any(path.name.endswith((".trace.json.gz", ".pickle")) for path in directory.iterdir())
 
 
 def summary(directory: Path) -> Iterator[str]:
-    """The lines for the run in `directory`: its files, and what its `run.json` says."""
+    """Yield the lines about the run in `directory`, from its `run.json` and its files."""
     run = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     ranks = _ranks(directory)
     yield str(directory)
@@ -41,34 +41,37 @@ def summary(directory: Path) -> Iterator[str]:
     for peak in run.get("memory", []):
         for key, what in (("peak_allocated_bytes", "allocated"), ("peak_rss_bytes", "resident")):
             if peak.get(key):
-                yield f"memory      {peak['device']}: {size(peak[key])} {what} at most"
+                yield f"memory      {peak['device']}: peak {size(peak[key])} {what}"
     if len(ranks) > 1:
         yield f"ranks       {', '.join(ranks)}"
     files = [file for file in directory.iterdir() if file.is_file()]
     traces = sum(file.name.endswith(".trace.json.gz") for file in files)
-    held = size(sum(file.stat().st_size for file in files))
-    yield f"files       {len(files)}, of which {counted(traces, 'trace')}; {held}"
+    total = size(sum(file.stat().st_size for file in files))
+    yield f"files       {len(files)}, including {counted(traces, 'trace')}; {total}"
     for what, why in run.get("missing", {}).items():
         yield f"missing     {what}: {why}"
 
 
 def _ranks(directory: Path) -> list[str]:
-    """The ranks in the directory, with the names of processes and the number of their steps."""
+    """Return the ranks in the directory, with the process name and number of steps of each."""
     found = [json.loads(file.read_text("utf-8")) for file in directory.glob("rank*.json")]
     return [
-        f"{said.get('rank', 0)} ({said.get('process', 'the program')}, "
-        f"{counted(len(said.get('profiled_step_times_ns', [])), 'step')})"
-        for said in sorted(found, key=lambda said: int(said.get("rank", 0)))
+        f"{run.get('rank', 0)} ({run.get('process', 'the program')}, "
+        f"{counted(len(run.get('profiled_step_times_ns', [])), 'step')})"
+        for run in sorted(found, key=lambda run: int(run.get("rank", 0)))
     ]
 
 
 def _spread(times_ns: list[int], run: dict[str, Any]) -> str:
-    """The times of the steps after those that warm up: the first one, and all that compile."""
+    """Return the median and spread of the steps after the warm-up.
+
+    The first step and all steps until the last compilation are warm-up.
+    """
     warmup = max(1, run.get("warmup_steps", 0))
     measured_ns = times_ns[warmup:]
     if not measured_ns:
-        return f", {duration(sum(times_ns))}: all to warm up or compile"
-    middle = f", {warmup} to warm up; median of the others {duration(median(measured_ns))}"
+        return f", {duration(sum(times_ns))}: all warm-up"
+    middle = f", {warmup} warm-up; median of the others {duration(median(measured_ns))}"
     if len(measured_ns) < 4:
         return middle
     low, _, high = quantiles(measured_ns, n=4)

@@ -1,1 +1,1 @@
-"""`capture sweep`: variants of a pipeline or a function, timed, checked and profiled."""
+"""`capture sweep`: times, checks and profiles variants of a pipeline or a function."""

@@ -1,4 +1,4 @@
-"""The command `capture sweep`: each variant in processes of its own, then a table of all."""
+"""The command `capture sweep`: runs variants in separate processes and prints a table."""
 
 from __future__ import annotations
 
@@ -24,79 +24,85 @@ from capture.units import counted
 Parse = Callable[[Sequence[str]], argparse.Namespace]
 
 
-def sweep(asked: argparse.Namespace, given: Sequence[str], parse: Parse) -> None:
-    """Runs a sweep, adds its runs to a store, and prints their table.
+def sweep(args: argparse.Namespace, remaining: Sequence[str], parse: Parse) -> None:
+    """Run a sweep, add its runs to a store, and print their table.
 
-    `given` are the pipeline and its options; `parse` exits where a command line of `capture` is
-    wrong. What an earlier run of the same command has done is not done again. Raises CaptureError.
+    `remaining` has the pipeline and its options. `parse` exits if a command line of `capture` is
+    wrong. Results of an earlier run of the same command are kept and not repeated. Raises
+    CaptureError if the command line is wrong or every variant fails.
     """
-    plan = _plan(asked, given)
+    plan = _plan(args, remaining)
     for variant in plan.variants:
         _check(parse(plan.command(variant)))
-    tag = asked.tag or f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    directory, tag = open_directory(plan, asked.out, default_parent() / f"sweep-{plan.name}", tag)
-    if asked.tag and asked.tag != tag:
+    tag = args.tag or f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    directory, tag = open_directory(plan, args.out, default_parent() / f"sweep-{plan.name}", tag)
+    if args.tag and args.tag != tag:
         raise CaptureError(
-            f"{directory} holds this sweep as `{tag}`; name another --out, or no tag"
+            f"{directory} contains this sweep with the tag `{tag}`; omit --tag, or name another "
+            "directory with --out"
         )
-    _be_interrupted()
-    store = asked.store or directory / "store"
+    _handle_signals_as_interrupts()
+    store = args.store or directory / "store"
     with locked(directory) as lock:
         variants = counted(len(plan.variants), "variant")
-        say(f"{directory}: {variants}, each timed {counted(plan.repeat, 'time')}, then profiled")
+        processes = f"{plan.repeat:,} process" + ("es" if plan.repeat > 1 else "")
+        say(f"{directory}: {variants}, each timed in {processes}, then profiled")
         if is_finished(plan, directory):
-            say("all of that is done already; to do it again, name another directory with --out")
-        at_work = Sweep(plan, directory, tag, asked.time_limit, [lock])
+            say("this sweep is already complete; to repeat it, name another directory with --out")
+        running = Sweep(plan, directory, tag, args.time_limit, [lock])
         try:
-            at_work.measure()
-            at_work.profile()
+            running.measure()
+            running.profile()
         except KeyboardInterrupt:
-            say(f"what is done stays in {directory}: the same command goes on from there")
+            say(f"the results so far are in {directory}; run the same command to continue")
             raise
-        at_work.clean()
-        runs = [str(at_work.run_of(variant)) for variant in plan.variants]
+        running.clean()
+        runs = [str(running.run_of(variant)) for variant in plan.variants]
         _ingest("add", *runs, "--store", str(store), output=sys.stderr.fileno())
         _ingest("sweep", tag, "--store", str(store))
         finish(directory)
-        if at_work.has_failed():
-            raise CaptureError(f"every variant failed; what their processes said is in {directory}")
+        if running.has_failed():
+            raise CaptureError(f"every variant failed; the logs are in {directory}")
     say(f"to see this table again: ingest sweep {quote(tag)} --store {quote(str(store))}")
 
 
-def _plan(asked: argparse.Namespace, given: Sequence[str]) -> Plan:
-    pipeline = given[0] if given and not given[0].startswith("-") else None
-    if bool(pipeline) == bool(asked.script):
-        raise CaptureError("name a pipeline, or a function with --script FILE:function")
+def _plan(args: argparse.Namespace, remaining: Sequence[str]) -> Plan:
+    pipeline = remaining[0] if remaining and not remaining[0].startswith("-") else None
+    if bool(pipeline) == bool(args.script):
+        raise CaptureError("name either a pipeline or a function (--script FILE:FUNCTION)")
     if pipeline and pipeline not in KINDS:
-        raise CaptureError(f"{pipeline}: no such pipeline; there are {', '.join(KINDS)}")
-    subject = () if pipeline else ("function", "{}:{}".format(*file_and_name(asked.script)))
-    axes = [Axis(SIZE, asked.sizes, is_input=True)] if asked.sizes else []
-    for text in asked.axis:
+        raise CaptureError(f"{pipeline}: unknown pipeline; choose from {', '.join(KINDS)}")
+    subject = () if pipeline else ("function", "{}:{}".format(*file_and_name(args.script)))
+    axes = [Axis(SIZE, args.sizes, is_input=True)] if args.sizes else []
+    for text in args.axis:
         name, _, values = text.partition("=")
         listed = tuple(filter(None, map(str.strip, values.split(","))))
         if not name or not listed:
-            raise CaptureError(f"{text}: an axis is written as option=value,value")
+            raise CaptureError(f"--axis {text}: must be OPTION=VALUE,VALUE")
         name = name.lstrip("-")
         is_input = name in INPUTS if pipeline else name != DTYPE
         axes.append(Axis(name, listed, is_input))
-    return Plan((*subject, *given), tuple(asked.tries), tuple(axes), asked.repeat, asked.calls)
+    return Plan((*subject, *remaining), tuple(args.tries), tuple(axes), args.repeat, args.calls)
 
 
-def _check(asked: argparse.Namespace) -> None:
-    """Raises CaptureError for options of a pipeline that a sweep has no use for."""
-    if not asked.profile:
-        raise CaptureError("--no-profile: a sweep ends with a profile of each variant")
+def _check(args: argparse.Namespace) -> None:
+    """Raise CaptureError for options of a pipeline that a sweep does not support."""
+    if not args.profile:
+        raise CaptureError("--no-profile: not supported, because a sweep profiles each variant")
 
 
-def _be_interrupted() -> None:
-    """Has SIGTERM and SIGHUP, which nohup ignores, end a sweep and its processes as Ctrl-C does."""
+def _handle_signals_as_interrupts() -> None:
+    """Make SIGTERM and SIGHUP end the sweep and its processes as Ctrl-C does.
+
+    Under nohup, SIGHUP stays ignored.
+    """
     for number in SIGNALS:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
 
 
 def _ingest(*words: str, output: int | None = None) -> None:
-    """Runs a command of `ingest`, which knows of stores. Raises CaptureError where it fails."""
+    """Run a command of `ingest`. Raise CaptureError if it fails."""
     sys.stdout.flush()
     done = subprocess.run([sys.executable, "-m", "ingest", *words], stdout=output, check=False)
     if done.returncode:

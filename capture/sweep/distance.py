@@ -1,4 +1,4 @@
-"""How far an output is from another one that should be equal."""
+"""The difference between two outputs that should be equal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def distance(base: np.ndarray, other: np.ndarray) -> dict[str, Any]:
-    """The distance of two arrays of one shape.
+    """Return the distance of two arrays of the same shape.
 
-    `max_abs` and `mean_abs` are of the differences' absolute values, in the unit of the arrays.
-    `psnr_db` is the peak signal-to-noise ratio, dB: the peak is the range of `base`, or 1 if its
-    values are those of an image, from 0 to 1; there is none for equal arrays. Where the arrays
-    cannot be compared, only `missing` says why.
+    `max_abs` and `mean_abs` are the maximum and mean absolute difference, in the unit of the
+    arrays. `psnr_db` is the peak signal-to-noise ratio, dB. Its peak is the range of `base`, or 1
+    if its values are those of an image, from 0 to 1. The key is absent for equal arrays. If the
+    arrays cannot be compared, the only key is `missing`, with the reason.
     """
     import numpy as np
 
@@ -43,7 +43,7 @@ def distance(base: np.ndarray, other: np.ndarray) -> dict[str, Any]:
 
 
 def farthest(base: Path, others: Sequence[Path]) -> dict[str, Any]:
-    """The largest distance of several outputs, files of numpy, from that of `base`."""
+    """Return the largest distance of several outputs (.npy files) from the output `base`."""
     import numpy as np
 
     first = np.load(base)

@@ -1,4 +1,4 @@
-"""A function of the user's own as what a sweep measures: `--script FILE:function`."""
+"""Measures or profiles a user's function for a sweep: `--script FILE:FUNCTION`."""
 
 from __future__ import annotations
 
@@ -20,42 +20,44 @@ from capture.pipelines.record import TIMED_CALLS
 from capture.recording.arguments import create_profiler_from_args
 from capture.recording.measure import Subject, measure
 
-SIZES = ("height", "width")  # of --sizes: a function need not take them both
+SIZES = ("height", "width")  # set by --sizes; a function may accept only one of them
 
 
-def profile_function(asked: Namespace, compiled: Compile | None) -> None:
-    """Measures or profiles the function that was asked for."""
+def profile_function(args: Namespace, compiled: Compile | None) -> None:
+    """Measure or profile the function of the command line."""
     with capture_extra():
         import torch
-    torch.manual_seed(asked.seed)  # for weights that the file makes
-    function = load_function(asked.function)
-    _, name = file_and_name(asked.function)  # not every callable knows its own
-    arguments = arguments_of(function, _values(asked.argument))
+    torch.manual_seed(args.seed)  # for random weights in the file
+    function = load_function(args.function)
+    _, name = file_and_name(args.function)  # not every callable has a name
+    arguments = arguments_of(function, _values(args.argument))
     device = default_device()
     if compiled:
         if compiled.regional or compiled.parts != (DENOISER,):
-            raise CaptureError(f"{asked.function}: a function has no blocks or parts to compile")
+            raise CaptureError(
+                f"{args.function}: functions do not support --regional and --compile-parts"
+            )
         check_compiler(device.type)
     run = torch.compile(function, **compiled.options) if compiled else function
 
     def call() -> Any:
-        torch.manual_seed(asked.seed)
+        torch.manual_seed(args.seed)
         return run(**arguments)
 
-    if asked.measure:
+    if args.measure:
         subject = Subject(device, call, call, call)
-        measure(subject, asked.measure, asked.warmup, asked.measured_calls)
+        measure(subject, args.measure, args.warmup, args.measured_calls)
         return
-    asked.profile_dir = asked.out
-    profiler = create_profiler_from_args(asked, asked.profile_name or name)
+    args.profile_dir = args.out
+    profiler = create_profiler_from_args(args, args.profile_name or name)
     profiler.describe(
         model=name,
         mode="compiled" if compiled else "eager",
-        seed=asked.seed,
-        warmup=asked.warmup,
-        arguments={"function": asked.function, **arguments},
+        seed=args.seed,
+        warmup=args.warmup,
+        arguments={"function": args.function, **arguments},
     )
-    for _ in range(asked.warmup):
+    for _ in range(args.warmup):
         call()
     times_ns: list[int] = []
     for _ in range(TIMED_CALLS):
@@ -67,9 +69,9 @@ def profile_function(asked: Namespace, compiled: Compile | None) -> None:
 
 
 def load_function(text: str) -> Callable[..., Any]:
-    """The function of `FILE:function`. Raises CaptureError where there is none.
+    """Return the function of `FILE:FUNCTION`. Raise CaptureError if there is no such function.
 
-    The file is imported as a module, with its directory among the places of modules.
+    The file is imported as a module, with its directory on `sys.path`.
     """
     path, name = file_and_name(text)
     sys.path.insert(0, os.fspath(path.parent))
@@ -81,15 +83,15 @@ def load_function(text: str) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     function: Callable[..., Any] | None = getattr(module, name, None)
     if not callable(function):
-        raise CaptureError(f"{path}: no function {name} in it")
+        raise CaptureError(f"{path}: has no function {name}")
     return function
 
 
 def file_and_name(text: str) -> tuple[Path, str]:
-    """The two parts of `FILE:function`. Raises CaptureError where there is no such file."""
+    """Return the two parts of `FILE:FUNCTION`. Raise CaptureError if there is no such file."""
     file, _, name = text.rpartition(":")
     if not file or not name:
-        raise CaptureError(f"{text}: is not written as FILE:function")
+        raise CaptureError(f"{text}: must be FILE:FUNCTION")
     path = Path(file).absolute()
     if not path.is_file() or path.suffix != ".py":
         raise CaptureError(f"{file}: no such Python file")
@@ -97,9 +99,10 @@ def file_and_name(text: str) -> tuple[Path, str]:
 
 
 def arguments_of(function: Callable[..., Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call. Raises CaptureError for one that the function does not take.
+    """Return the arguments of a call.
 
-    So does a parameter without a value. Of height and width, it may take one.
+    Raises CaptureError if the function does not accept an argument, or if a parameter has no value.
+    Height and width are an exception: the function may accept only one of them.
     """
     parameters = inspect.signature(function).parameters
     takes_all = any(each.kind == each.VAR_KEYWORD for each in parameters.values())
@@ -115,7 +118,7 @@ def arguments_of(function: Callable[..., Any], wanted: Mapping[str, Any]) -> dic
 
 
 def _values(given: Sequence[str]) -> dict[str, Any]:
-    """`NAME=VALUE` as arguments: a value is a Python literal, else a text."""
+    """Parse `NAME=VALUE` arguments. A value that is not a Python literal is text."""
     values: dict[str, Any] = {}
     for text in given:
         name, _, value = text.partition("=")

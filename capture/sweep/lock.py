@@ -1,4 +1,4 @@
-"""Keeps two sweeps out of one directory."""
+"""A lock that keeps two sweeps out of the same directory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FILE = "sweep.lock"
 
 @contextmanager
 def locked(directory: Path) -> Iterator[int]:
-    """In the body, no other sweep works in `directory`; gives the body the open file.
+    """Lock `directory` against other sweeps while the body runs. Yield the open file descriptor.
 
-    Processes that have it open, too, keep it locked as long as they run. Raises CaptureError where
-    a sweep is at work, or a process of one that was killed.
+    Child processes that inherit the descriptor keep the lock while they run. Raises CaptureError if
+    another sweep is running, or if a process of a killed sweep still runs.
     """
     path = directory / FILE
     try:
@@ -29,7 +29,9 @@ def locked(directory: Path) -> Iterator[int]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CaptureError(f"{directory}: a process of this sweep is still at work") from error
+            raise CaptureError(
+                f"{directory}: a process of this sweep is still running; wait for it or end it"
+            ) from error
         except OSError as error:
             raise CaptureError(f"cannot lock {path}: {error.strerror}") from error
         yield descriptor

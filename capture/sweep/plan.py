@@ -1,4 +1,4 @@
-"""What a sweep is to do, and the directory that holds what it has done."""
+"""The plan of a sweep, and the directory with its results."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from capture.output.run_directory import file_name, make, read_json, write_json
 from capture.sweep.variants import Axis, Variant, variants
 
 FILE = "sweep.json"
-WARMUP = 3  # enough for CUDA graphs, which are recorded in the second and third call
+WARMUP = 3  # enough for CUDA graphs, which the second and third call record
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for; the same plan goes on where it was interrupted.
+    """The plan of a sweep. A sweep with an equal plan continues an interrupted one.
 
-    subject  words that begin each command: a pipeline and its options, or a function
-    tries    words of --try
-    axes     what else varies
+    subject  beginning of each command: a pipeline and its options, or a function
+    tries    values of --try
+    axes     the other options that vary
     repeat   processes that time each variant
-    calls    timed calls in each
+    calls    timed calls in each process
     """
 
     subject: tuple[str, ...]
@@ -37,12 +37,12 @@ class Plan:
 
     @property
     def is_function(self) -> bool:
-        """Whether the subject is a function of the user's."""
+        """Whether the subject is a user's function."""
         return self.subject[0] == "function"
 
     @property
     def name(self) -> str:
-        """What it is of: `flux-tiny`, the model, or the function."""
+        """The name of the subject: `flux-tiny`, the pipeline with its model, or the function."""
         words = self.subject
         if self.is_function:
             return file_name(words[1].rpartition(":")[2])
@@ -58,55 +58,58 @@ class Plan:
         return variants(self.tries, self.axes)
 
     def command(self, variant: Variant) -> list[str]:
-        """The command line of `capture` for a variant, but for what becomes of it."""
-        given = [
+        """Return the command line of `capture` for a variant, without options for its output."""
+        settings = [
             f"--argument={name}={value}" if self.is_function else f"--{name}={value}"
             for name, value in variant.options.items()
         ]
         command, *others = self.subject
-        return [command, f"--warmup={WARMUP}", *others, *variant.compile_options, *given]
+        return [command, f"--warmup={WARMUP}", *others, *variant.compile_options, *settings]
 
     @property
     def content(self) -> dict[str, Any]:
-        """The plan as JSON has it, without secrets."""
+        """The plan as JSON types, without secrets."""
         return dict(redact(json.loads(json.dumps(asdict(self)))))
 
 
-def open_directory(plan: Plan, asked: Path | None, default: Path, tag: str) -> tuple[Path, str]:
-    """The directory of a sweep, made where there is none, and the sweep's tag.
+def open_directory(plan: Plan, requested: Path | None, default: Path, tag: str) -> tuple[Path, str]:
+    """Choose the directory of a sweep and create it if necessary. Return it and the sweep's tag.
 
-    One that holds the same plan goes on. Of a directory that was not asked for, the first of
-    `<default>`, `<default>-2`, … serves that is free, or holds this plan and is not finished: what
-    was finished may be out of date. Raises CaptureError for one that holds something else.
+    A directory with the same plan continues that sweep. If `requested` is None, the choice is the
+    first of `<default>`, `<default>-2`, … that is empty, or has this plan and is not finished:
+    finished results may be out of date. Raises CaptureError if the directory `requested` has other
+    content.
     """
-    for directory in [asked] if asked else _numbered(default):
+    for directory in [requested] if requested else _numbered(default):
         is_empty = not make(directory)
         file = directory / FILE
         if file.exists():
             known = _read(file)
-            if known["plan"] == plan.content and (asked or not is_finished(plan, directory)):
+            if known["plan"] == plan.content and (requested or not is_finished(plan, directory)):
                 return directory, known["tag"]
-            if asked:
+            if requested:
                 raise CaptureError(
-                    f"{directory} holds another sweep: `{known['tag']}`, with other options; name "
-                    "another directory with --out"
+                    f"{directory} contains another sweep, `{known['tag']}`, with other options; "
+                    "name another directory with --out"
                 )
         elif is_empty:
             write_json(file, {"tag": tag, "plan": plan.content})
             return directory, tag
-        elif asked:
-            raise CaptureError(f"{directory} is not empty, and holds no sweep")
-    raise AssertionError("there is always another number")
+        elif requested:
+            raise CaptureError(
+                f"{directory} is not empty and contains no sweep; name another directory with --out"
+            )
+    raise AssertionError("the numbered directories are endless")
 
 
 def finish(directory: Path) -> None:
-    """Notes that the sweep in `directory` has done all that it was to do."""
+    """Mark the sweep in `directory` as finished."""
     file = directory / FILE
     write_json(file, read_json(file) | {"finished": True})
 
 
 def is_finished(plan: Plan, directory: Path) -> bool:
-    """Whether nothing is left to do; a variant whose folder was removed is to be tried again."""
+    """Return whether the sweep is finished. A variant without a folder has to run again."""
     folders = (directory / variant.folder for variant in plan.variants)
     return "finished" in read_json(directory / FILE) and all(map(Path.exists, folders))
 
@@ -119,5 +122,5 @@ def _numbered(first: Path) -> Iterator[Path]:
 def _read(file: Path) -> dict[str, Any]:
     known = read_json(file)
     if not {"tag", "plan"} <= known.keys():
-        raise CaptureError(f"{file}: is not the file of a sweep")
+        raise CaptureError(f"{file}: is not the plan of a sweep")
     return known

@@ -1,4 +1,4 @@
-"""One process of a sweep: started, ended at a time limit, and why it failed."""
+"""Runs one process of a sweep with a time limit, and finds out why it failed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from capture.errors import CaptureError
 from capture.sigterm import SIGNALS
 
 LONGEST_REASON = 300
-SAID, TRACEBACK = "capture: ", "Traceback (most recent call last)"
+MESSAGE, TRACEBACK = "capture: ", "Traceback (most recent call last)"
 GRACE_S = 5
-IS_OVER = (ProcessLookupError, PermissionError)  # macOS says the latter of a zombie
+IS_OVER = (ProcessLookupError, PermissionError)  # macOS raises the latter for a zombie
 
 
 def run(
@@ -23,12 +23,13 @@ def run(
     log: Path,
     limit_s: float,
     environment: Mapping[str, str],
-    held: Sequence[int] = (),
+    open_files: Sequence[int] = (),
 ) -> str | None:
-    """Runs a command, whose output goes to the file `log`; returns why it failed, None if not.
+    """Run a command with its output in the file `log`. Return the reason of a failure, else None.
 
-    It and the processes that it starts are ended after `limit_s` seconds, and where this one is
-    interrupted. It holds the files `held` open. Raises CaptureError where `log` cannot be written.
+    The process and its children are ended after `limit_s` seconds, or if this process is
+    interrupted. They inherit the file descriptors `open_files`. Raises CaptureError if `log` cannot
+    be written.
     """
     try:
         output = log.open("wb")
@@ -37,7 +38,7 @@ def run(
     process = None
     with output:
         try:
-            with _uninterrupted():  # a process that is not known yet could not be ended
+            with _uninterrupted():  # otherwise an interrupt could leave a process that nobody ends
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -45,7 +46,7 @@ def run(
                     stderr=subprocess.STDOUT,
                     env={**os.environ, **environment},
                     start_new_session=True,
-                    pass_fds=held,
+                    pass_fds=open_files,
                 )
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -62,24 +63,24 @@ def run(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """A signal that comes in the body interrupts at its end."""
+    """Delay interrupting signals until the end of the body."""
     received: list[int] = []
     numbers = (signal.SIGINT, *SIGNALS)
     before = {number: signal.getsignal(number) for number in numbers}
-    heeded = [number for number, handler in before.items() if callable(handler)]
-    for number in heeded:
+    handled = [number for number, handler in before.items() if callable(handler)]
+    for number in handled:
         signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
-        for number in heeded:
+        for number in handled:
             signal.signal(number, before[number])
         if received:
             raise KeyboardInterrupt
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of the process and its group, also where this is interrupted."""
+    """End the process and its group, even if this is interrupted."""
     try:
         with suppress(*IS_OVER):
             os.killpg(process.pid, signal.SIGTERM)
@@ -99,7 +100,7 @@ def _signal(number: int) -> str:
 
 
 def _reason(text: str) -> str | None:
-    """What `capture` says last, or the error of the last traceback."""
+    """Return the last message of `capture` or the error of the last traceback."""
     reason = None
     in_frames = False
     for line in text.splitlines():
@@ -107,6 +108,6 @@ def _reason(text: str) -> str | None:
             in_frames = True
         elif in_frames and line.strip() and not line.startswith(" "):
             reason, in_frames = line, False
-        elif line.startswith(SAID):
-            reason = line.removeprefix(SAID)
+        elif line.startswith(MESSAGE):
+            reason = line.removeprefix(MESSAGE)
     return reason and reason.strip()[:LONGEST_REASON]

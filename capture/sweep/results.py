@@ -1,4 +1,4 @@
-"""What became of a variant: its times, its memory, its compilations, its distance to eager."""
+"""The results of a variant: times, memory, compilations, and its distance from eager."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from capture.sweep.distance import farthest
 from capture.sweep.variants import Variant
 
-NO_OTHER = "eager is what others are compared with; a second process would show its own spread"
+NO_OTHER = "eager is the base of the comparison; its spread needs a second process (--repeat 2)"
 
 
 def result(
     tag: str, ordinal: int, variant: Variant, processes: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """What run.json says of a variant under `sweep`, but for its distance.
+    """Return the value of `sweep` in a variant's run.json, without the distance.
 
-    `ordinal` is its place among all variants, from 1.
-    `processes` is what each of its processes measured, the first one with a cold compiler cache;
-    `error` in one says why it failed.
+    `ordinal` is the variant's position among all variants, from 1. `processes` has the measurements
+    of each process, the first one with a cold compiler cache. A failed process has the key `error`
+    with the reason.
     """
     found: dict[str, Any] = {
         "tag": tag,
@@ -55,15 +55,15 @@ def result(
 
 
 def distance_of(variant: Variant, base: Sequence[Path], own: Sequence[Path]) -> dict[str, Any]:
-    """The largest distance of what the variant made to what its base made in its first process.
+    """Return the largest distance of the variant's outputs from the base's first output.
 
-    That of the base itself is among its own processes. See `capture.sweep.distance.distance`.
+    For the base itself, compare its other outputs. See `capture.sweep.distance.distance`.
     """
     others = own[1:] if variant.is_base else own
     if not base:
-        return {"missing": f"{variant.base} made nothing to compare with"}
+        return {"missing": f"{variant.base} has no output to compare with"}
     if not others:
-        return {"missing": NO_OTHER if variant.is_base else "it made nothing to compare"}
+        return {"missing": NO_OTHER if variant.is_base else "the variant has no output to compare"}
     return farthest(base[0], others)
 
 

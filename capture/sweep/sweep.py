@@ -1,4 +1,4 @@
-"""A sweep at work: its processes one after the other, each with a file of what it found."""
+"""Runs the processes of a sweep one after the other. Each writes a file with its results."""
 
 from __future__ import annotations
 
@@ -18,68 +18,69 @@ from capture.sweep.results import distance_of, result
 from capture.sweep.variants import Variant
 from capture.units import duration
 
-# Where Inductor keeps what it compiled. It puts Triton's kernels there, too, unless told otherwise.
+# Directories of compiled code. Inductor puts Triton's kernels in its own unless the second is set.
 CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 RUN = "run"  # directory of a variant's profile
 
 
 class Sweep:
-    """The processes of a plan. What is done stays in `directory`, and is not done again.
+    """The processes of a plan. Finished results stay in `directory` and are not repeated.
 
-    directory  has a folder for each variant
-    tag        what its runs are tagged with: `sweep=<tag>`
-    limit_s    seconds after which a process is ended
-    held       open files that its processes keep open, too
+    directory   the directory with a folder for each variant
+    tag         the tag of the runs: `sweep=<tag>`
+    limit_s     time limit of each process, s
+    open_files  file descriptors that the processes inherit
     """
 
     def __init__(
-        self, plan: Plan, directory: Path, tag: str, limit_s: float, held: Sequence[int] = ()
+        self, plan: Plan, directory: Path, tag: str, limit_s: float, open_files: Sequence[int] = ()
     ) -> None:
         self._plan = plan
         self._directory = directory
         self._tag = tag
         self._limit_s = limit_s
-        self._held = held
+        self._open_files = open_files
 
     def measure(self) -> None:
-        """Times each variant in processes of its own, in turn: what changes over time hits all.
+        """Time each variant in separate processes.
 
-        A variant that failed is not tried again.
+        The variants take turns, so that changes of the machine over time affect all of them. A
+        variant that failed is not tried again.
         """
         for number in range(1, self._plan.repeat + 1):
             variants = self._plan.variants
-            if number % 2 == 0:  # in the other order: none is always behind the same one
+            if number % 2 == 0:  # reverse, so that no variant always follows the same one
                 variants.reverse()
-            for place, variant in enumerate(variants, 1):
+            for position, variant in enumerate(variants, 1):
                 if not self._file(variant, number).exists() and not self._failure(variant):
                     done = self._time(variant, number)
-                    say(f"round {number}, {place} of {len(variants)}: {variant.name}: {done}")
+                    say(f"round {number}, {position} of {len(variants)}: {variant.name}: {done}")
 
     def profile(self) -> None:
-        """Profiles each variant that did not fail, once, and completes the descriptions of all."""
-        for place, variant in enumerate(self._plan.variants, 1):
+        """Profile each variant that did not fail, and complete the descriptions of all variants."""
+        for position, variant in enumerate(self._plan.variants, 1):
             if self._is_described(variant):
                 continue
             failure = self._failure(variant)
             if not failure:
-                say(f"profile {place} of {len(self._plan.variants)}: {variant.name}")
+                say(f"profile {position} of {len(self._plan.variants)}: {variant.name}")
                 out = ("--out", str(self.run_of(variant)), "--profile-name", self._name(variant))
                 failure = self._run(variant, *out, log="run.log")
             self._describe(variant, failure)
 
     def run_of(self, variant: Variant) -> Path:
-        """The run directory of a variant."""
+        """Return the run directory of a variant."""
         return self._folder(variant) / RUN
 
     def has_failed(self) -> bool:
-        """Whether no variant was measured and profiled."""
+        """Return whether all variants failed."""
         files = (self.run_of(variant) / "run.json" for variant in self._plan.variants)
         return all("error" in read_json(file)["sweep"] for file in files)
 
     def clean(self) -> None:
-        """Removes compiler caches and outputs, but for those that others are compared with.
+        """Remove compiler caches and outputs, but keep the outputs that others are compared with.
 
-        A variant that is tried again needs these.
+        A variant that runs again needs these.
         """
         for variant in self._plan.variants:
             shutil.rmtree(self._cache(variant), ignore_errors=True)
@@ -87,9 +88,9 @@ class Sweep:
                 output.unlink(missing_ok=True)
 
     def _time(self, variant: Variant, number: int) -> str:
-        """Times it in one process; returns how long a call took, or why it failed."""
+        """Time a variant in one process. Return the time per call, or the reason of a failure."""
         file, cache = self._file(variant, number), self._cache(variant)
-        if number == 1:  # the cache of an interrupted process would not be cold
+        if number == 1:  # an interrupted process may have left a warm cache
             shutil.rmtree(cache, ignore_errors=True)
         failure = self._run(
             variant,
@@ -99,24 +100,24 @@ class Sweep:
             cache=cache,
         )
         if not failure and not file.exists():
-            failure = "it ended before it was measured"
+            failure = "the process ended before it wrote its measurements"
         if failure:
             write_json(file, {"error": failure})
             return failure
-        return f"{duration(median(read_json(file)['call_times_ns']))} a call"
+        return f"{duration(median(read_json(file)['call_times_ns']))} per call"
 
     def _run(
         self, variant: Variant, *options: str, log: str, cache: Path | None = None
     ) -> str | None:
-        """Runs a variant's command; returns why it failed."""
+        """Run a variant's command. Return the reason of a failure, else None."""
         folder = self._folder(variant)
         make(folder)
         command = [sys.executable, "-m", "capture", *self._plan.command(variant), *options]
         environment = {name: str(cache.absolute()) for name in CACHES} if cache else {}
-        return process.run(command, folder / log, self._limit_s, environment, self._held)
+        return process.run(command, folder / log, self._limit_s, environment, self._open_files)
 
     def _describe(self, variant: Variant, failure: str | None) -> None:
-        """Adds what the sweep found to the run's description; a run that failed is that alone."""
+        """Add the results of the sweep to run.json, or create it for a failed variant."""
         file = self.run_of(variant) / "run.json"
         run = read_json(file) if file.exists() else {}
         ordinal = self._plan.variants.index(variant) + 1
@@ -137,11 +138,11 @@ class Sweep:
         write_json(file, redact(run | {"sweep": found}))
 
     def _name(self, variant: Variant) -> str:
-        """The name of its run."""
+        """Return the name of a variant's run."""
         return f"{self._plan.name}-{variant.folder}"
 
     def _is_described(self, variant: Variant) -> bool:
-        """If not, what there is of a run is of a profile that was interrupted, and removed."""
+        """Return whether the variant is complete. If not, remove its interrupted profile."""
         file = self.run_of(variant) / "run.json"
         if file.exists() and "sweep" in read_json(file):
             return True
@@ -149,18 +150,18 @@ class Sweep:
         return False
 
     def _failure(self, variant: Variant) -> str | None:
-        """Why a process of the variant failed."""
+        """Return the reason why a process of the variant failed, else None."""
         errors = (each["error"] for each in self._processes(variant) if "error" in each)
         return next(errors, None)
 
     def _processes(self, variant: Variant) -> list[dict[str, Any]]:
-        """What those of its processes found that have run."""
+        """Return the measurements of the variant's finished processes."""
         numbers = range(1, self._plan.repeat + 1)
         files = (self._file(variant, number) for number in numbers)
         return [read_json(file) for file in files if file.exists()]
 
     def _outputs(self, variant: Variant) -> list[Path]:
-        """Files of what its processes made, in their order."""
+        """Return the files with the outputs of the variant's processes, in order."""
         numbered = (
             self._file(variant, number).with_suffix(".npy")
             for number in range(1, self._plan.repeat + 1)
@@ -171,7 +172,7 @@ class Sweep:
         return self._folder(variant) / f"{number}.json"
 
     def _cache(self, variant: Variant) -> Path:
-        """Directory of the compiler's cache."""
+        """Return the directory of the compiler's cache."""
         return self._folder(variant) / "cache"
 
     def _folder(self, variant: Variant) -> Path:

@@ -1,4 +1,4 @@
-"""The variants of a sweep: their names, their options, and what each is compared with."""
+"""The variants of a sweep: their names, their options, and the base of each comparison."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from capture.errors import CaptureError
 from capture.pipelines.compiling import MODES
 
 EAGER = "eager"
-# The words of --try, and the options that each stands for; an option may be there twice.
+# The words of --try and their options. An option may occur twice.
 TRIES: Mapping[str, tuple[str, ...]] = {
-    EAGER: ("--eager",),  # whatever of torch.compile holds for the others
+    EAGER: ("--eager",),  # ignores the options of torch.compile
     **{mode: ("--compile", "--compile-mode", mode) for mode in MODES},
     "regional": ("--compile", "--regional"),
     "dynamic": ("--compile", "--dynamic"),
@@ -23,10 +23,10 @@ TRIES: Mapping[str, tuple[str, ...]] = {
 }
 SIZE = "size"
 PLAIN = re.compile(r"[\w.+-]+")
-LONGEST_FOLDER = 60  # characters; a letter can take four of the 255 bytes that a name has
-LEFT_OUT = "none"  # a value of an axis: without the option
+LONGEST_FOLDER = 60  # characters of up to four bytes; a file name can have 255 bytes
+LEFT_OUT = "none"  # value of an axis that omits the option
 DTYPE = "dtype"
-# Options of a pipeline that change what it is to make.
+# Options of a pipeline that change its intended output.
 INPUTS = frozenset(
     {
         SIZE,
@@ -38,12 +38,12 @@ INPUTS = frozenset(
 
 @dataclass(frozen=True)
 class Axis:
-    """What varies.
+    """An option that varies.
 
-    name      an option of the pipeline's command, without its dashes; or a function's parameter
-    values    what to try
-    is_input  whether it changes what is to be made: a variant is then compared with eager at the
-              same value, else with eager at the first value
+    name      an option of the pipeline's command without dashes, or a parameter of the function
+    values    the values to try
+    is_input  whether it changes the intended output. If so, a variant is compared with eager at the
+              same value, otherwise with eager at the first value
     """
 
     name: str
@@ -53,11 +53,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Variant:
-    """One point of a sweep.
+    """One combination of a sweep.
 
-    tried     the words of --try that it is of, joined by +
+    tried     its words of --try, joined by +
     settings  its value on each axis
-    base      name of the variant that it is compared with; its own where it is compared with none
+    base      name of the variant that it is compared with; its own name if it is a base itself
     """
 
     tried: str
@@ -66,17 +66,17 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """What people call it: `default 512 bfloat16`."""
+        """The name of the variant, e.g. `default 512 bfloat16`."""
         return name_of(self.tried, self.settings)
 
     @property
     def is_base(self) -> bool:
-        """Whether others are compared with it."""
+        """Whether other variants are compared with this one."""
         return self.name == self.base
 
     @property
     def folder(self) -> str:
-        """Its name as that of a directory; with a checksum where others could have the same."""
+        """The name of its directory, with a checksum if variants could have the same name."""
         readable = re.sub(r"[^\w.+-]+", "-", self.name)
         if len(readable) <= LONGEST_FOLDER and all(map(PLAIN.fullmatch, self.options.values())):
             return readable
@@ -85,12 +85,12 @@ class Variant:
 
     @property
     def compile_options(self) -> list[str]:
-        """The options of torch.compile that its words stand for."""
+        """The command-line options of its words of --try."""
         return [option for word in self.tried.split("+") for option in TRIES[word]]
 
     @property
     def options(self) -> dict[str, str]:
-        """What its settings are on the command line, by the options' names without dashes."""
+        """Its settings as command-line options, by name without dashes."""
         found: dict[str, str] = {}
         for axis, value in self.settings:
             if axis == SIZE:
@@ -101,30 +101,30 @@ class Variant:
 
 
 def name_of(tried: str, settings: Sequence[tuple[str, str]]) -> str:
-    """The name of a variant; a value that is not a plain word has its axis before it."""
-    said = [
+    """Return the name of a variant: `AXIS=VALUE` for each axis, only VALUE for size and dtype."""
+    parts = [
         value if axis in (SIZE, "dtype") else f"{axis}={value}"
         for axis, value in settings
         if value != LEFT_OUT
     ]
-    return " ".join((tried, *said))
+    return " ".join((tried, *parts))
 
 
 def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
-    """All combinations, those of eager first, which is always one of them.
+    """Return all combinations, those of eager first. Eager is always included.
 
-    Raises CaptureError for words that are not of `TRIES` or exclude each other, and for values
-    that occur twice.
+    Raises CaptureError for words that are not in `TRIES` or exclude each other, and for values or
+    axes that occur twice.
     """
     for tried in tries:
         _check(tried)
     all_tries = list(dict.fromkeys((EAGER, *tries)))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values):
-            raise CaptureError(f"{axis.name}: a value stands there twice")
+            raise CaptureError(f"--axis {axis.name}: a value occurs twice")
     for name, times in Counter(axis.name for axis in axes).items():
         if times > 1:
-            raise CaptureError(f"axis {name} stands there twice")
+            raise CaptureError(f"--axis {name}: this axis occurs twice")
     found = []
     for tried, values in product(all_tries, product(*(axis.values for axis in axes))):
         settings = tuple(zip((axis.name for axis in axes), values, strict=True))
@@ -137,10 +137,10 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
 
 
 def size(text: str) -> tuple[int, int]:
-    """Height and width of `512` or `768x1360`, pixels. Raises CaptureError."""
+    """Return height and width of `512` or `768x1360`, pixels. Raise CaptureError otherwise."""
     match = re.fullmatch(r"(\d+)(?:x(\d+))?", text)
     if not match:
-        raise CaptureError(f"{text}: a size is a number of pixels, or HEIGHTxWIDTH")
+        raise CaptureError(f"--sizes {text}: must be a number of pixels or HEIGHTxWIDTH")
     return int(match[1]), int(match[2] or match[1])
 
 
@@ -148,8 +148,10 @@ def _check(tried: str) -> None:
     words = tried.split("+")
     for word in words:
         if word not in TRIES:
-            raise CaptureError(f"{word}: nothing to try; there are {', '.join(TRIES)}")
+            raise CaptureError(f"--try {word}: unknown; choose from {', '.join(TRIES)}")
     if EAGER in words and len(words) > 1:
-        raise CaptureError(f"{tried}: eager compiles nothing")
+        raise CaptureError(
+            f"--try {tried}: eager does not compile, so it cannot be joined with others"
+        )
     if len([word for word in words if word in MODES]) > 1:
-        raise CaptureError(f"{tried}: more than one mode of torch.compile")
+        raise CaptureError(f"--try {tried}: has more than one mode of torch.compile")

@@ -1,8 +1,8 @@
-"""Writes docs/compared_figures.md: figures of HTA and TraceLens beside those of tracehouse.
+"""Writes docs/compared_figures.md, which compares numbers of HTA and TraceLens with tracehouse's.
 
     python -m docs.generate.compared_figures SAMPLES
 
-Both tools' output of some of the sample traces is in the folder `expected` of the samples.
+The folder `expected` of the samples has the output of both tools for some of the traces.
 """
 
 import json
@@ -62,7 +62,7 @@ RUNS = (*OF_HTA, *OF_TRACELENS)
 
 
 def main() -> None:
-    """Writes the page, and prints the figures without a reason."""
+    """Write the page, and print the figures without a reason."""
     samples = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as directory:
         store = ingest.Store(Path(directory) / "store")
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def compared(store: ingest.Store, expected: Path) -> dict[str, list[Comparison]]:
-    """The comparisons by section of the page. The store has `RUNS` by these names."""
+    """Return the comparisons by section of the page. The store has `RUNS` by these names."""
     with ingest.connect(store) as connection:
         runs = connection.execute("SELECT name, run_id FROM runs").fetchall()
         traces = {name: Trace(connection, name, run) for name, run in runs}
@@ -88,7 +88,7 @@ def compared(store: ingest.Store, expected: Path) -> dict[str, list[Comparison]]
 
 
 def page(sections: dict[str, list[Comparison]]) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     return HEAD + "".join(map(_section, sections, sections.values()))
 
 

@@ -1,4 +1,4 @@
-"""The data dictionary, from the headers of the SQL files."""
+"""Generates the data dictionary from the headers of the SQL files."""
 
 import tempfile
 from pathlib import Path
@@ -25,7 +25,7 @@ KEYS_TEXT = (
 
 
 def data_dictionary() -> str:
-    """The text of `docs/data_dictionary.md`, from the comments in the SQL files."""
+    """Return the text of `docs/data_dictionary.md`, from the comments in the SQL files."""
     with tempfile.TemporaryDirectory() as directory:
         types = _types(Path(directory) / "store")
     lines = [
@@ -79,7 +79,7 @@ def _described(file: sql.SqlFile, types: Types) -> list[str]:
 
 
 def _key_diagram(topics: tuple[str, ...], types: Types) -> list[str]:
-    """How the tables of these topics refer to each other and to others, as a diagram in Mermaid."""
+    """Return a Mermaid diagram of the references of the tables of these topics."""
     columns: dict[str, set[str]] = {}
     arrows: dict[tuple[str, str], list[str]] = {}
     tables = {table.name: table for table in sql.tables()}
@@ -105,9 +105,9 @@ def _key_diagram(topics: tuple[str, ...], types: Types) -> list[str]:
 
 
 def _references(table: sql.SqlFile) -> list[tuple[str, str, str]]:
-    """The table's keys with what they refer to: another table, and its column.
+    """Return the table's keys, each with the table and column that it refers to.
 
-    `source_id` and `run_id` are told only where they are all that connects the table.
+    `source_id` and `run_id` are included only if no other key connects the table.
     """
     tables = {other.name for other in sql.tables()}
     found = [

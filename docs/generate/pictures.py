@@ -1,7 +1,7 @@
-"""Makes the pictures of the docs anew: `python -m docs.generate.pictures SAMPLES`.
+"""Regenerate the pictures of the docs: `python -m docs.generate.pictures SAMPLES`.
 
-Adds sample profiles of this folder to a store, serves the dashboard on it and takes pictures in
-Chromium. Needs the extra `test`.
+Add sample profiles from the directory SAMPLES to a store, serve the dashboard on it and take
+screenshots in Chromium. Needs the extra `test`.
 """
 
 import sys
@@ -20,7 +20,7 @@ IMAGES = DOCS / "images"
 WORKERS = "v100_resnet50_workers0"
 SNAPSHOT = "train_ctx512"
 MODEL = "h100_owlv2"
-# Each picture's page, height in pixels, and theme.
+# For each picture: the page, the height in pixels, and the theme.
 PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
     "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
@@ -39,7 +39,7 @@ DRAWN = """() =>
 
 
 def main(samples: Path) -> None:
-    """Writes the pictures into `docs/images`."""
+    """Write the pictures to `docs/images`."""
     with tempfile.TemporaryDirectory() as directory:
         store = ingest.Store(Path(directory) / STORE)
         files = {path.name.split(".")[0]: path for path in samples.rglob("*") if path.is_file()}
@@ -56,7 +56,7 @@ def main(samples: Path) -> None:
 
 
 def _settle(tab: Page) -> None:
-    """Waits until the page is drawn and nothing moves."""
+    """Wait until the page is drawn and nothing moves."""
     tab.wait_for_function(DRAWN)
     tab.wait_for_timeout(2_000)
 

@@ -1,4 +1,4 @@
-"""Small compile logs and traces, built in tests."""
+"""Builders of small compile logs and traces."""
 
 import json
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from tests.builders.events import Event, host, kernel
 
 
-def line(said: dict[str, Any], payload: str = "", at: str = "00:00:00.000000") -> str:
-    """A record of a log; its payload follows in lines that begin with a tab."""
-    text = f"V0101 {at} 1 torch/some.py:1] {json.dumps(said)}\n"
+def line(record: dict[str, Any], payload: str = "", at: str = "00:00:00.000000") -> str:
+    """Return a record of a log. Its payload follows in lines that begin with a tab."""
+    text = f"V0101 {at} 1 torch/some.py:1] {json.dumps(record)}\n"
     return text + "".join(f"\t{part}\n" for part in payload.split("\n") if payload)
 
 
-def of(compile_id: str, said: dict[str, Any], payload: str = "", attempt: int = 0) -> str:
-    """A record of a compilation."""
+def of(compile_id: str, record: dict[str, Any], payload: str = "", attempt: int = 0) -> str:
+    """Return a record of a compilation."""
     frame, compiled = map(int, compile_id.split("/"))
-    place = {"frame_id": frame, "frame_compile_id": compiled, "attempt": attempt}
-    return line({**said, **place}, payload)
+    position = {"frame_id": frame, "frame_compile_id": compiled, "attempt": attempt}
+    return line({**record, **position}, payload)
 
 
 def artifact(compile_id: str, name: str, payload: str, attempt: int = 0) -> str:
@@ -29,7 +29,7 @@ def event(compile_id: str, kind: str, name: str, at_us: float) -> str:
 
 
 def graph(compile_id: str, *kernels: str, key: str | None = None, attempt: int = 0) -> str:
-    """A graph `y = sin(x); z = y + 1`, of which the first kernel computes all."""
+    """Return the records of a graph `y = sin(x); z = y + 1`. Its first kernel computes both."""
     program = (
         "class GraphModule(torch.nn.Module):\n"
         '    def forward(self, L_x_: "f32[5][1]cuda:0"):\n'
@@ -71,7 +71,7 @@ def trace(*events: Event) -> str:
 
 
 def call_of_graph(at_us: float, *inside: str, key: str = "None", region: str = "") -> list[Any]:
-    """A call of a compiled graph with these ops inside, 10 µs each."""
+    """Return the events of a call of a compiled graph with these ops inside, 10 µs each."""
     end_us = 10 * len(inside) + 4
     events = [span(f"## Call CompiledFxGraph {key} ##", at_us, end_us, "user_annotation")]
     events += [span(name, at_us + 2 + 10 * n, 8) for n, name in enumerate(inside)]

@@ -1,7 +1,7 @@
-"""A pair of traces whose difference is known: three ops fused, one bubble gone, one op slower.
+"""A pair of traces with known differences: three ops are fused, a bubble is gone, an op is slower.
 
-Times are microseconds. Each call of `trace` writes the same step again and again on one thread and
-one device; what a step does is a list of `Call`.
+Times are microseconds. `trace` repeats the same step on one thread and one device. A step is a list
+of `Call`.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ DEVICE = {"deviceProperties": [{"id": 0, "name": "Test Device"}]}
 
 @dataclass
 class Call:
-    """An op, the launch in it, and its kernel: (start, length) each, from the step's start."""
+    """An op, its launch and its kernel. Each has (start, length), relative to the step's start."""
 
     op: str
     host: tuple[int, int]
@@ -26,7 +26,7 @@ class Call:
 
     @property
     def launch(self) -> tuple[int, int]:
-        """Its middle half."""
+        """The start and length of the launch: the middle half of the op."""
         start, length = self.host
         return start + length // 4, length // 2
 
@@ -36,7 +36,7 @@ EAGER = [
     Call("aten::mul", (40, 20), "mul_kernel", (150, 10)),
     Call("aten::add", (70, 20), "add_kernel", (160, 10)),
     Call("aten::relu", (100, 20), "relu_kernel", (170, 10)),
-    Call("aten::softmax", (400, 20), "softmax_kernel", (430, 50)),  # after a bubble of 250
+    Call("aten::softmax", (400, 20), "softmax_kernel", (430, 50)),  # after a bubble of 250 µs
     Call("aten::sum", (430, 20), "sum_kernel", (480, 20)),
 ]
 EAGER_STEP = 1000
@@ -46,14 +46,14 @@ COMPILED = [
     Call("aten::mm", (10, 20), "gemm", (50, 100)),
     Call(FUSED, (40, 20), FUSED, (150, 14), launch_name="cuLaunchKernel"),
     Call("aten::softmax", (70, 20), "softmax_kernel", (164, 50)),  # no bubble before
-    Call("aten::sum", (100, 20), "sum_kernel", (214, 30)),  # slower by 10
+    Call("aten::sum", (100, 20), "sum_kernel", (214, 30)),  # slower by 10 µs
 ]
 COMPILED_STEP = 800
 
-# By hand, for the first of two steps that take the same time, in ns. Eager: kernels of 200 µs; 50
-# before the first of them, a bubble of 250 between two, and of that between the steps, 550, the 500
-# up to the second step's start. Compiled: kernels of 194, 50 before the first, and of a bubble of
-# 606 between the steps 556.
+# Computed by hand for the first of two equal steps, in ns. Eager: kernels of 200 µs, 50 µs before
+# the first one, a bubble of 250 µs between two, and 500 µs of the bubble of 550 µs between the
+# steps, up to the start of the second step. Compiled: kernels of 194 µs, 50 µs before the first
+# one, and 556 µs of the bubble of 606 µs between the steps.
 PARTS = {
     "lead": (50_000, 50_000),
     "bubble_host": (750_000, 556_000),
@@ -72,19 +72,19 @@ COUNTS = {
 
 
 def eager(steps: int = 2) -> list[Event]:
-    """The first trace of the pair."""
+    """Return the events of the eager trace."""
     return trace(EAGER, EAGER_STEP, steps)
 
 
 def compiled(steps: int = 2) -> list[Event]:
-    """The second."""
+    """Return the events of the compiled trace."""
     return trace(COMPILED, COMPILED_STEP, steps)
 
 
 def trace(
     calls: list[Call], step_us: int, steps: int, step_name: str = "ProfilerStep#"
 ) -> list[Event]:
-    """`steps` times these calls, in a range `step_name` with the number of the step."""
+    """Return `steps` steps of these calls, each in a range `step_name` with its number."""
     events: list[Event] = []
     for step in range(steps):
         begin = step * step_us
@@ -97,7 +97,7 @@ def trace(
 
 
 def activity(call: Call, begin: int, correlation: int) -> list[Event]:
-    """The op, its launch and its kernel, in a step that begins at `begin`."""
+    """Return the events of a call: op, launch and kernel, in a step that begins at `begin`."""
     link = {"correlation": correlation}
     (op_start, op_length), (launch_start, launch_length) = call.host, call.launch
     start, length = call.device

@@ -1,4 +1,4 @@
-"""Complete events as torch writes them into a trace; times are µs."""
+"""Complete events in the form of torch's traces. Times are µs."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ Event = dict[str, Any]
 
 
 def op(name: str, ts: float = 1, dur: float = 1, **more: Any) -> Event:
-    """An operator on the host's first thread; `more` are other keys, or other values."""
-    place = {"pid": 1, "tid": 1, "ts": ts, "dur": dur}
-    return {"ph": "X", "cat": "cpu_op", "name": name, **place, **more}
+    """Return an operator location the host's first thread. `more` adds or overrides keys."""
+    where = {"pid": 1, "tid": 1, "ts": ts, "dur": dur}
+    return {"ph": "X", "cat": "cpu_op", "name": name, **where, **more}
 
 
 def host(
@@ -19,12 +19,12 @@ def host(
     args: dict[str, Any] | None = None,
     tid: int = 1,
 ) -> Event:
-    """Anything on a thread of the host."""
+    """Return an event of any category location a thread of the host."""
     return op(name, ts, dur, cat=category, tid=tid, args=args or {})
 
 
 def frame(name: str, ts: float, dur: float, tid: int = 1) -> Event:
-    """A Python frame."""
+    """Return a Python frame."""
     return host(name, "python_function", ts, dur, tid=tid)
 
 
@@ -37,6 +37,6 @@ def kernel(
     stream: int = 7,
     **args: Any,
 ) -> Event:
-    """A device activity; `args` are such as `correlation`."""
-    on = {"device": device, "stream": stream, **args}
-    return op(name, ts, dur, cat=category, pid=device, tid=stream, args=on)
+    """Return a device activity. `args` are e.g. `correlation`."""
+    location = {"device": device, "stream": stream, **args}
+    return op(name, ts, dur, cat=category, pid=device, tid=stream, args=location)

@@ -1,4 +1,4 @@
-"""Small memory snapshots made up in a test."""
+"""Builders of small memory snapshots."""
 
 import pickle
 from pathlib import Path
@@ -9,7 +9,7 @@ BASE = 0x7F0000000000
 
 
 class Snapshot:
-    """A device whose one segment serves allocations in order, each action 1 ms after the last."""
+    """A snapshot of a device with one segment. Each action is 1 ms after the previous one."""
 
     def __init__(self, reserved: int) -> None:
         self.reserved = reserved
@@ -27,27 +27,27 @@ class Snapshot:
         self.trace.append(event if address is None else {**event, "addr": address})
 
     def alloc(self, offset: int, size: int, name: str) -> None:
-        """An allocation by a function of that name."""
+        """Allocate in a function of this name."""
         self.live[BASE + offset] = size, name
         self._act("alloc", BASE + offset, size, name)
 
     def free(self, offset: int) -> None:
-        """Frees what begins there."""
+        """Free the allocation at this offset."""
         size, name = self.live.pop(BASE + offset)
         self._act("free_requested", BASE + offset, size, name)
         self._act("free_completed", BASE + offset, size, name)
 
     def annotate(self, name: str, stage: str) -> None:
-        """The START or END of a stretch."""
+        """Add the START or END of a named range."""
         mark = {"name": name, "stage": stage, "device": 0, "time_us": self.time_us + 1}
         self.annotations.append(mark)
 
     def out_of_memory(self, size: int, left: int, name: str) -> None:
-        """An allocation that fails."""
+        """Fail to allocate `size` bytes with `left` free bytes."""
         self._act("oom", None, size, name, device_free=left)
 
     def write(self, path: Path) -> Path:
-        """The pickle, as torch writes it."""
+        """Write the pickle in the form of torch. Return its path."""
         blocks, at = [], BASE
         for address, (size, name) in [*sorted(self.live.items()), (BASE + self.reserved, (0, ""))]:
             if address > at:
@@ -81,20 +81,23 @@ class Snapshot:
 
 
 def frames(name: str) -> list[dict[str, Any]]:
-    """A stack whose innermost function has that name."""
+    """Return a stack whose innermost function has this name."""
     outer = {"name": "main", "filename": "train.py", "line": 99}
     return [{"name": name, "filename": "train.py", "line": 7}, outer]
 
 
 def block(address: int, size: int, state: str, name: str) -> dict[str, Any]:
-    """A block of a segment."""
+    """Return a block of a segment."""
     requested = size if state != "inactive" else 0
     described = {"address": address, "size": size, "requested_size": requested, "state": state}
     return {**described, "frames": frames(name) if name else []}
 
 
 def leaking(steps: int, names: tuple[str, str, str]) -> Snapshot:
-    """Steps that leave 100 MiB each under the first name, then an error asked for by the last."""
+    """Build a snapshot whose steps leak 100 MiB each in the function `names[0]`.
+
+    It ends with an out-of-memory error in `names[2]`.
+    """
     made = Snapshot(2048 * MIB)
     for step in range(steps):
         made.annotate(f"ProfilerStep#{step}", "START")

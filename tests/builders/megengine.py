@@ -1,4 +1,4 @@
-"""Profiles as MegEngine's load_and_run writes them; times are seconds."""
+"""Profiles in the form of MegEngine's load_and_run. Times are seconds."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ GPU = 'CompNode("gpu0:0" from "gpux:0")'
 OTHER_GPU = 'CompNode("gpu1:0" from "gpu1:0")'
 THREAD = "interpreter"
 
-Times = Mapping[str, Any]  # by place: start, first kernel, end
+Times = Mapping[str, Any]  # by comp node or thread: start, first kernel, end
 
 
 @dataclass
 class Opr:
     """An operator of a graph.
 
-    `reads` and `writes` are variables; `waits` are those that it waits for, by comp node.
+    `reads` and `writes` are variables. `waits` are the variables that it waits for, by comp node.
     """
 
     key: str
@@ -41,7 +41,7 @@ def content(
     layers: Any = None,
     executed: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """The content of a profile. Without `executed`, the operators ran in their order."""
+    """Return the content of a profile. Without `executed`, the operators ran in this order."""
     return {
         "profiler": {
             "opr_internal_pf": layers or {},
@@ -82,7 +82,7 @@ def content(
 
 
 def profile(*oprs: Opr, **more: Any) -> str:
-    """The text of a profile; `more` is what `content` takes."""
+    """Return the text of a profile. `more` are arguments of `content`."""
     return json.dumps(content(*oprs, **more))
 
 
@@ -94,7 +94,7 @@ def variable(
     address: tuple[int, int] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """A variable in a chunk, or one whose memory was allocated from `address[0]` to the other."""
+    """Return a variable in a chunk, or one with memory from `address[0]` to `address[1]`."""
     start, end = address or (0, 0)
     layout = {"shape": [4], "stride": [1], "dtype": "Float32"}
     return {
@@ -112,7 +112,7 @@ def variable(
 
 
 def chunk(size: int, owner: str, address: int) -> dict[str, Any]:
-    """A chunk of memory that was made for the variable `owner`."""
+    """Return a chunk of memory, allocated for the variable `owner`."""
     return {"size": size, "owner_var": owner, "dev_ptr": address, "node_type": "mem_chunk"}
 
 

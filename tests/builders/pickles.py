@@ -1,4 +1,4 @@
-"""Pickles, instruction by instruction."""
+"""Builders of pickles from single instructions."""
 
 import pickle
 
@@ -11,8 +11,8 @@ def text(value: str) -> bytes:
 
 
 def events(inside: bytes) -> bytes:
-    """A snapshot with this in the midst of its events."""
-    whole = [event("alloc", i, i, frames=[frame(1)]) for i in range(50)]
-    content = pickle.dumps({"device_traces": [whole]}, 4)
-    place = content.index(b"}\x94(", len(content) // 2)
-    return content[:place] + inside + content[place:]
+    """Return the pickle of a snapshot with these bytes in the middle of its events."""
+    trace = [event("alloc", i, i, frames=[frame(1)]) for i in range(50)]
+    content = pickle.dumps({"device_traces": [trace]}, 4)
+    position = content.index(b"}\x94(", len(content) // 2)
+    return content[:position] + inside + content[position:]

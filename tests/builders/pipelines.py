@@ -1,10 +1,10 @@
-"""Labels as `capture` puts around what a pipeline does; times are µs."""
+"""Labels that `capture` puts around the stages of a pipeline. Times are µs."""
 
 from tests.builders.events import Event, host
 
 
 def mark(name: str, start: float, dur: float, tid: int = 1) -> Event:
-    """A label of `capture`'s, or a step."""
+    """Return a label of `capture`, or a step."""
     return host(name, "user_annotation", start, dur, tid=tid)
 
 

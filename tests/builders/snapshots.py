@@ -1,4 +1,4 @@
-"""Memory snapshots, as torch dumps them."""
+"""Memory snapshots in the form of torch."""
 
 import random
 from typing import Any
@@ -11,21 +11,21 @@ Row = dict[str, Any]
 
 
 def stack(*names: str) -> list[dict[str, Any]]:
-    """Frames, innermost first, of functions in the user's model.py."""
+    """Return frames, innermost first, of functions in the user's model.py."""
     return [{"name": name, "filename": "/work/model.py", "line": 7} for name in names]
 
 
 def snapshot(*devices: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """A snapshot of one 1 GiB segment a device, which is there from the start.
+    """Return a snapshot with one segment of 1 GiB per device, which exists from the start.
 
-    Actions are `alloc` and `free` (at `addr`, an offset), or `oom`; a microsecond apart.
+    Actions are `alloc` and `free` (with an offset `addr`), or `oom`, one microsecond apart.
     """
     segments, traces = [], []
     for device, actions in enumerate(devices):
         trace: list[dict[str, Any]] = []
         live: dict[int, dict[str, Any]] = {}
-        for place, action in enumerate(actions):
-            event = {"stream": 0, "time_us": FIRST_US + place, "frames": [], **action}
+        for index, action in enumerate(actions):
+            event = {"stream": 0, "time_us": FIRST_US + index, "frames": [], **action}
             if "addr" in event:
                 event["addr"] += BASE
             if event["action"] == "free":
@@ -99,7 +99,7 @@ def event(action: str, address: int, size: int, **more: Any) -> Row:
 
 
 def odd() -> dict[str, Any]:
-    """What seldom occurs, all at once."""
+    """Return a snapshot with everything that seldom occurs."""
     frames = [frame(1), frame(2**64 - 1), frame(0, fx_node_op="call", fx_n=[1, None, 0.5])]
     high = 2**63 + 4096
     trace = [
@@ -126,7 +126,7 @@ def odd() -> dict[str, Any]:
 
 
 def many(seed: int, count: int, devices: int = 2) -> dict[str, Any]:
-    """A long trace of many layouts: lists of frames that are fresh, shared, empty, absent."""
+    """Return a long trace of many layouts, with new, shared, empty and absent lists of frames."""
     draw = random.Random(seed)
     frames = [frame(line) for line in range(300)]
     stacks = [draw.sample(frames, draw.randint(1, 40)) for _ in range(60)] + [[], frames[:1]]
@@ -145,7 +145,7 @@ def many(seed: int, count: int, devices: int = 2) -> dict[str, Any]:
             row = event(action, address, draw.choice([0, 255, 256, 65_535, 65_536, 1 << 33, -1]))
             if layout & 1:
                 row["time_us"] = 1_700_000_000_000_000 + len(trace)
-            if layout & 2:  # equal strings of objects of their own, or strings of any kind
+            if layout & 2:  # equal strings that are separate objects
                 row["compile_context"] = "".join(["N", "/A"])
             if layout & 4:
                 row["user_metadata"] = draw.choice(["", "step", str(len(trace)), "é" * 200])

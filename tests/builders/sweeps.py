@@ -1,4 +1,4 @@
-"""The run directories of a sweep, as `capture sweep` describes them."""
+"""The run directories of a sweep, in the form of `capture sweep`."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.builders.events import Event
 
 TAG = "flux-tiny-1"
 MS = 1_000_000
-# Of each variant: its calls in two processes, ms, and the calls to warm up, ms.
+# For each variant: the timed calls in two processes, ms, and the warm-up calls, ms.
 TIMES: dict[str, tuple[list[list[int]], list[list[int]]]] = {
     "eager 64": ([[100, 104, 102], [98, 98, 98]], [[500], [300]]),
     "default 64": ([[50, 51, 52], [49, 47, 48]], [[20_051], [2_048]]),
@@ -30,7 +30,7 @@ GAVE_UP = "Observed exception"
 
 
 def described(variant: str) -> dict[str, Any]:
-    """What run.json says of a variant that did not fail."""
+    """Return the value of `sweep` in the run.json of a variant that did not fail."""
     calls, warmup = TIMES[variant]
     is_compiled = not variant.startswith("eager")
     is_slow = variant.startswith("slow")
@@ -52,7 +52,7 @@ def described(variant: str) -> dict[str, Any]:
 
 
 def of(variant: str) -> dict[str, Any]:
-    """What run.json says of any variant."""
+    """Return the part of `sweep` that all variants have."""
     return {
         "tag": TAG,
         "ordinal": [*TIMES, FAILING].index(variant) + 1,
@@ -64,7 +64,7 @@ def of(variant: str) -> dict[str, Any]:
 
 
 def write_runs(directory: Path) -> list[Path]:
-    """A directory for each variant, with a trace, and one of a variant that failed, without."""
+    """Write a run directory per variant. Only that of the failed variant has no trace."""
     runs = []
     for variant in TIMES:
         run = write_run(directory, variant, described(variant))
@@ -78,17 +78,17 @@ def write_runs(directory: Path) -> list[Path]:
 
 
 def sweep_store(directory: Path) -> Path:
-    """A store with these runs."""
+    """Return a store with these runs."""
     store = ingest.Store(directory / "store")
     for run in write_runs(directory / "runs"):
         store.add(run)
     return store.path
 
 
-def write_run(directory: Path, variant: str, sweep: Any, **said: Any) -> Path:
-    """A run directory that holds a description alone."""
+def write_run(directory: Path, variant: str, sweep: Any, **more: Any) -> Path:
+    """Write a run directory that contains only run.json. Return it."""
     run = directory / variant.replace(" ", "-")
     run.mkdir(parents=True)
-    described = {"name": run.name, "tags": {"sweep": TAG}, "sweep": sweep, **said}
+    described = {"name": run.name, "tags": {"sweep": TAG}, "sweep": sweep, **more}
     (run / "run.json").write_text(json.dumps(described))
     return run

@@ -13,7 +13,7 @@ Finished = subprocess.CompletedProcess[str]
 
 @dataclass(frozen=True)
 class Captured:
-    """A run directory as it was read, and what the command said."""
+    """The content of a run directory, and the finished command that wrote it."""
 
     directory: Path
     finished: Finished | None
@@ -22,28 +22,28 @@ class Captured:
 
     @classmethod
     def read(cls, directory: Path, finished: Finished | None = None) -> "Captured":
-        """Reads `run.json` and, where there is just one, the trace."""
+        """Read `run.json`, and the trace if there is exactly one."""
         traces = sorted(directory.glob("*.trace.json.gz"))
         run = cls.described(directory / "run.json")
         return cls(directory, finished, run, events(traces[0]) if len(traces) == 1 else [])
 
     @staticmethod
     def described(file: Path) -> dict[str, Any]:
-        """What a `run.json`, or the same of one rank, says."""
+        """Return the content of a `run.json` or `rank<r>.json`."""
         return dict(json.loads(file.read_text(encoding="utf-8")))
 
     def named(self, pattern: str) -> list[dict[str, Any]]:
-        """Complete events whose whole name matches, in order of time."""
+        """Return complete events whose full name matches the pattern, in order of time."""
         found = [e for e in self.events if e["ph"] == "X" and re.fullmatch(pattern, e["name"])]
         return sorted(found, key=lambda event: event["ts"])
 
     @property
     def steps(self) -> list[str]:
-        """Names of the profiler's steps, in order of time."""
+        """The names of the profiler's steps, in order of time."""
         return [step["name"] for step in self.named(r"ProfilerStep#\d+")]
 
 
 def events(trace: Path) -> list[dict[str, Any]]:
-    """The events of a trace, which is valid JSON."""
+    """Return the events of a trace, which must be valid JSON."""
     with gzip.open(trace, "rt", encoding="utf-8") as file:
         return json.load(file)["traceEvents"]

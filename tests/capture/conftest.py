@@ -1,4 +1,4 @@
-"""Python and the command `capture` in processes of their own."""
+"""Fixtures that run Python and the command `capture` in separate processes."""
 
 import importlib.util
 import json
@@ -17,11 +17,11 @@ from tests.capture.captured import Captured, Finished
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "NO_COLOR": "1"}
-# No vector instructions: Inductor's kernels compile faster. On CPUs with AMX, torch then refuses
-# attention in bfloat16.
+# Without vector instructions, Inductor's kernels compile faster. But on CPUs with AMX, torch then
+# refuses attention in bfloat16.
 WITHOUT_VECTORS = {"ATEN_CPU_CAPABILITY": "default"}
 
-# In the new process some packages cannot be found, and nothing may use the network.
+# In the new process, some packages cannot be imported, and the network is forbidden.
 PRELUDE = """
 import socket, sys
 
@@ -44,7 +44,7 @@ PATIENCE_S = 600
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., Finished]:
-    """Run Python code, with arguments, where some packages are absent."""
+    """A function that runs Python code with arguments, without the packages in `absent`."""
 
     def run(code: str, *arguments: str, absent: tuple[str, ...] = ()) -> Finished:
         return subprocess.run(
@@ -62,7 +62,7 @@ def run_python() -> Callable[..., Finished]:
 
 @pytest.fixture(scope="session")
 def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
-    """Run `capture` with arguments in a new interpreter, where some packages are absent."""
+    """A function that runs `capture` in a new interpreter, without the packages in `absent`."""
 
     def run(*arguments: str, absent: tuple[str, ...] = ()) -> Finished:
         return run_python(CAPTURE, *arguments, absent=absent)
@@ -72,7 +72,7 @@ def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
 
 @pytest.fixture(scope="session")
 def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]:
-    """Run `capture` with arguments in a forked process that has torch and diffusers loaded."""
+    """A function that runs `capture` in a fork of a process that has imported diffusers."""
     server = subprocess.Popen(
         [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER],
         cwd=ROOT,
@@ -88,9 +88,11 @@ def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]
         with tempfile.TemporaryDirectory() as directory:
             written = [Path(directory, name) for name in ("stdout", "stderr")]
             print(json.dumps([*map(str, written), *arguments]), file=server.stdin, flush=True)
-            assert select.select([server.stdout], [], [], PATIENCE_S)[0], "it does not answer"
+            assert select.select([server.stdout], [], [], PATIENCE_S)[0], (
+                "the server does not answer"
+            )
             code = server.stdout.readline()
-            assert code, f"it ended with {server.wait()}"
+            assert code, f"the server ended with {server.wait()}"
             return Finished(arguments, int(code), *(file.read_text() for file in written))
 
     yield run
@@ -102,7 +104,7 @@ def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]
 
 @pytest.fixture(scope="session")
 def capture_extra() -> None:
-    """Skip the test where torch and its like are not installed."""
+    """Skip the test if torch, diffusers or transformers is not installed."""
     for package in ("torch", "diffusers", "transformers"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed, so nothing can be captured")
@@ -110,7 +112,7 @@ def capture_extra() -> None:
 
 @pytest.fixture(scope="session")
 def captured(capture_extra, run_loaded_capture, tmp_path_factory) -> Captured:
-    """`capture flux --tiny` with a batch of two, and three steps, as there are without a word."""
+    """A run of `capture flux --tiny` with a batch of two and the default of three steps."""
     directory = tmp_path_factory.mktemp("capture") / "first light"
     command = ["flux", "--tiny", "--out", str(directory), "--batch", "2", "--profile-with-stack"]
     finished = run_loaded_capture(*command)
@@ -120,15 +122,17 @@ def captured(capture_extra, run_loaded_capture, tmp_path_factory) -> Captured:
 
 @pytest.fixture(scope="session")
 def compiler(capture_extra) -> None:
+    """Skip the test if Inductor has no compiler."""
     if not shutil.which("g++"):
-        pytest.skip("Inductor compiles with g++, and there is none")
+        pytest.skip("Inductor needs g++, which is not installed")
 
 
 @pytest.fixture(scope="session")
 def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
-    """SD3 warm at batch two, measured at one: torch compiles again inside the measured run.
+    """An SD3 run with warm-up at batch two and measurement at batch one.
 
-    It compiles without Inductor, whose kernels take a minute.
+    So torch compiles again inside the measured run. It compiles without Inductor, whose kernels
+    take a minute.
     """
     directory = tmp_path_factory.mktemp("compiled") / "run"
     with pytest.MonkeyPatch.context() as patch:
@@ -143,7 +147,7 @@ def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
 
 @pytest.fixture(scope="session")
 def side_by_side(compiler, run_capture, tmp_path_factory) -> tuple[Captured, Captured]:
-    """FLUX eager and compiled by Inductor, by one command."""
+    """FLUX runs of one `capture compare`: eager, and compiled by Inductor."""
     out = tmp_path_factory.mktemp("compared") / "both"
     finished = run_capture("compare", "flux", "--tiny", "--steps", "2", "--out", str(out))
     assert finished.returncode == 0, finished.stderr

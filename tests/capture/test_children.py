@@ -23,7 +23,7 @@ def work(calls):
 def run(
     directory: Path, script: str, *command: str, options: Sequence[str] = (), **environment: str
 ) -> Finished:
-    """`capture run` of a script called mine.py, or of a command that starts it."""
+    """Run `capture run` on a script mine.py, or on a command that starts it."""
     (directory / "mine.py").write_text(script)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     capture = [sys.executable, "-m", "capture", "run", "--out", "run", *options, "--"]
@@ -40,18 +40,18 @@ def run(
 
 
 def linears(directory: Path) -> dict[tuple[int, str | None], int]:
-    """How many linear layers each process ran, by rank and name."""
+    """Return the number of linear layers that each process ran, by rank and process name."""
     found = {}
     for file in directory.glob("rank*.json"):
-        said = Captured.described(file)
+        description = Captured.described(file)
         [trace] = directory.glob(f"*-{file.stem}.trace.json.gz")
         calls = [e for e in events(trace) if e["name"] == "aten::linear"]
-        found[said["rank"], said.get("process")] = len(calls)
+        found[description["rank"], description.get("process")] = len(calls)
     return found
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
-def test_processes_are_recorded_beside_the_program(method, tmp_path):
+def test_processes_of_a_program_are_recorded(method, tmp_path):
     script = WORK + (
         "import torch.multiprocessing as mp\n"
         "if __name__ == '__main__':\n"
@@ -59,7 +59,7 @@ def test_processes_are_recorded_beside_the_program(method, tmp_path):
         "        for calls in (2, 3)]\n"
         "    work(4)\n"
         "    for process in processes: process.start()\n"
-        "    print('started')\n"  # Python itself waits for their end
+        "    print('started')\n"  # Python waits for the processes to end
     )
     done = run(tmp_path, script)
 
@@ -73,14 +73,14 @@ def test_processes_are_recorded_beside_the_program(method, tmp_path):
 
 
 def test_processes_with_a_rank_keep_it(tmp_path):
-    """A second job with the same ranks is a run of its own."""
+    """A second job with the same ranks becomes a separate run."""
     script = WORK + (
         "import torch.multiprocessing as mp\n"
         "import torch.distributed as dist\n"
         "def rank(number, calls):\n"
         "    os.environ.update(RANK=str(1 - number), WORLD_SIZE='2')\n"
         "    work(calls + number)\n"
-        "    if os.fork() == 0: work(9); sys.exit(0)\n"  # it inherits a rank that is not its own
+        "    if os.fork() == 0: work(9); sys.exit(0)\n"  # it inherits the RANK of its parent
         "    os.wait()\n"
         "def member(number, calls):\n"
         "    from torch.testing._internal.distributed.fake_pg import FakeStore\n"
@@ -104,7 +104,7 @@ def test_processes_with_a_rank_keep_it(tmp_path):
     assert Captured.described(tmp_path / "run-2" / "run.json")["rank"] == 0
 
 
-def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
+def test_a_python_process_is_recorded_or_reported(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "sitecustomize.py").write_text("import builtins; builtins.mine = 'mine'")
     (tmp_path / "child.py").write_text(WORK + "work(3); print(mine); sys.exit(5)")
@@ -134,7 +134,7 @@ def test_python_in_a_process_is_recorded_or_said_not_to_be(tmp_path):
     ],
     ids=lambda command: command[0] if isinstance(command, list) else "",
 )
-def test_a_launcher_is_run_as_it_is_typed(command, calls, tmp_path):
+def test_a_launcher_runs_as_typed(command, calls, tmp_path):
     done = run(tmp_path, WORK + "work(3); sys.exit(0)", *command)
 
     assert done.returncode == 0, done.stderr
@@ -142,7 +142,7 @@ def test_a_launcher_is_run_as_it_is_typed(command, calls, tmp_path):
 
 
 def test_a_process_that_records_at_its_import_writes_its_files(tmp_path):
-    """Multiprocessing sets a process up only after that."""
+    """Multiprocessing completes the setup of a process only after that import."""
     script = (
         "import torch.multiprocessing as mp\n"
         + WORK
@@ -175,7 +175,7 @@ def test_a_program_can_run_capture_itself(tmp_path):
     assert linears(tmp_path / "inner") == {(0, None): 3}
 
 
-def test_torch_on_another_thread_of_a_process_is_no_failure(tmp_path):
+def test_torch_may_be_imported_on_another_thread(tmp_path):
     code = "import threading; t = threading.Thread(target=__import__, args=('torch',))\n"
     code += "t.start(); t.join(); import torch; torch.nn.Linear(2, 2)(torch.ones(2))"
     script = f"import subprocess, sys\nprint(subprocess.call([sys.executable, '-c', {code!r}]))"
@@ -186,14 +186,14 @@ def test_torch_on_another_thread_of_a_process_is_no_failure(tmp_path):
     assert linears(tmp_path / "run") == {(0, "python"): 1}
 
 
-def test_a_long_command_line_leaves_room_for_that_of_a_process(tmp_path):
+def test_a_process_starts_under_a_long_command_line(tmp_path):
     script = "import subprocess; print(subprocess.call(['true']))"
     done = run(tmp_path, script, "mine.py", *["word"] * 40_000)
 
     assert done.stdout == "0\n", done.stderr
 
 
-def test_a_command_gets_the_signals_that_capture_gets(tmp_path):
+def test_signals_are_passed_on_to_a_command(tmp_path):
     script = (
         "import os, signal, time\n"
         "try: os.kill(os.getppid(), signal.SIGINT); time.sleep(60)\n"
@@ -204,14 +204,14 @@ def test_a_command_gets_the_signals_that_capture_gets(tmp_path):
     assert (done.returncode, done.stdout) == (3, "stopped\n")
 
 
-def test_the_exit_code_of_a_command_is_its_own(tmp_path):
+def test_the_exit_code_of_a_command_is_kept(tmp_path):
     done = run(tmp_path, "", "bash", "-c", "echo mine; exit 7")
 
     assert (done.returncode, done.stdout) == (7, "mine\n")
 
 
-def test_processes_that_are_stopped_leave_what_they_can(tmp_path):
-    """One ends by SIGTERM, one without its exit handlers; loaders of data are left out."""
+def test_killed_processes_leave_the_files_that_they_can(tmp_path):
+    """One ends by SIGTERM, one without exit handlers. DataLoader workers are not recorded."""
     script = WORK + (
         "import time, torch.multiprocessing as mp\n"
         "class Data(torch.utils.data.Dataset):\n"

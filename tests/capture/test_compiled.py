@@ -1,4 +1,4 @@
-"""torch.compile: what of it a trace cannot say stands beside it, and both agree."""
+"""torch.compile: the compilations in run.json and in the compile log agree with the trace."""
 
 import gzip
 import json
@@ -28,11 +28,11 @@ with capture.Profiler(output_dir="run", with_stack=False):
 """
 
 
-def test_another_batch_at_warm_up_is_warned_of(recompiled):
+def test_another_batch_in_the_warm_up_is_a_warning(recompiled):
     assert "may compile again inside the measured run" in recompiled.finished.stderr
 
 
-def test_a_recompilation_is_told_with_its_reason(recompiled):
+def test_a_recompilation_is_reported_with_its_reason(recompiled):
     compilation = recompiled.run["compilation"]
     first, again = compilation["compilations"]
 
@@ -48,7 +48,7 @@ def test_a_recompilation_is_told_with_its_reason(recompiled):
     assert compilation["graphs"] == 2
 
 
-def test_the_trace_agrees(recompiled):
+def test_the_trace_agrees_with_the_compilations(recompiled):
     ids = {e["name"] for e in recompiled.named(r"Torch-Compiled Region: .*")}
     again = recompiled.run["compilation"]["compilations"][1]
     (compiling,) = recompiled.named(
@@ -70,12 +70,12 @@ def test_the_trace_agrees(recompiled):
     assert recompiled.run["warmup_inputs"] == {"batch": 2}
 
 
-def test_what_was_not_timed_is_absent_with_a_reason(recompiled):
+def test_a_missing_time_has_a_reason(recompiled):
     assert "wall_time_ns" not in recompiled.run
     assert "may compile again" in recompiled.run["missing"]["wall_time_ns"]
 
 
-def test_the_compile_log_says_where_kernels_come_from(side_by_side):
+def test_the_compile_log_has_the_origin_of_kernels(side_by_side):
     _, compiled = side_by_side
     (path,) = compiled.directory.glob("*.compile.log.gz")
     assert path.name == "flux-tiny-compiled-rank0.compile.log.gz"
@@ -85,10 +85,10 @@ def test_the_compile_log_says_where_kernels_come_from(side_by_side):
     artifacts = {record["artifact"]["name"] for record in records if "artifact" in record}
     assert "inductor_provenance_tracking_node_mappings" in artifacts
     kernels = {e["name"].partition("cpp_fused")[1] for e in compiled.events if "name" in e}
-    assert "cpp_fused" in kernels  # named in the trace as well
+    assert "cpp_fused" in kernels  # named in the trace, too
 
 
-def test_eager_and_compiled_side_by_side(side_by_side):
+def test_eager_and_compiled_runs_have_the_same_inputs(side_by_side):
     eager, compiled = (captured.run for captured in side_by_side)
 
     assert (eager["mode"], compiled["mode"]) == ("eager", "compiled")
@@ -99,7 +99,7 @@ def test_eager_and_compiled_side_by_side(side_by_side):
     assert compiled["wall_time_ns"] < sum(compiled["warmup_times_ns"])
 
 
-def test_a_script_that_asks_too_late_for_the_log_is_told(compiler, tmp_path):
+def test_a_script_that_imported_torch_earlier_has_no_compile_log(compiler, tmp_path):
     environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
@@ -149,7 +149,7 @@ COMPILED = {
 
 
 @pytest.mark.parametrize(("program", "steps"), [("module", 4), ("function", 0), ("optimizer", 0)])
-def test_a_program_compiles_as_it_does_without_capture(program, steps, capture_extra, tmp_path):
+def test_capture_does_not_change_compilations(program, steps, capture_extra, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL + COMPILED[program] + REPORT)
     environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "TORCH_LOGS": "guards"}
@@ -176,7 +176,7 @@ def test_a_program_compiles_as_it_does_without_capture(program, steps, capture_e
 
 
 def guards(log: str) -> list[str]:
-    """The guards that torch logged, without addresses and times."""
+    """Return the guards that torch logged, without addresses and times."""
     found = re.findall(r"\[__guards\] (.*)", log)
     assert found
     return [re.sub(r"0x[0-9a-f]+|\d{9,}|[\d.]+ us", "…", line) for line in found]

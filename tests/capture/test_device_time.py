@@ -1,4 +1,4 @@
-"""How long devices worked, as a run.json and the summary say it."""
+"""The busy time of devices, as recorded in run.json."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from capture.recording.device_time import DeviceTime
 
 
-def test_a_device_is_busy_where_its_work_covers_the_steps():
-    """Overlapping work counts once, annotations never, and nothing between steps."""
+def test_busy_time_is_the_work_within_the_steps():
+    """Overlapping work counts once. Annotations and work between steps do not count."""
 
     def event(kind: str, start_ns: int, end_ns: int) -> SimpleNamespace:
         device = SimpleNamespace(name="CPU" if kind == "cpu_op" else "CUDA")

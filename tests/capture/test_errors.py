@@ -1,18 +1,18 @@
-"""What `capture` says when it cannot: one line on stderr, nothing on stdout, no files."""
+"""Errors of `capture`: one line on stderr, nothing on stdout, no files."""
 
 import pytest
 
 from capture.errors import CaptureError
-from capture.output.run_directory import appearing
+from capture.output.run_directory import atomic_write
 
 
 def assert_one_line(finished, *expected: str) -> None:
-    """The command failed with exit code 1 and one line that holds the expected words."""
+    """Assert that the command failed with exit code 1 and one line that has the expected texts."""
     assert finished.returncode == 1
     assert finished.stdout == ""
     (line,) = (line for line in finished.stderr.splitlines() if "denoising steps, to" not in line)
-    for words in expected:
-        assert words in line
+    for text in expected:
+        assert text in line
 
 
 def test_a_directory_in_use_is_refused_and_left_alone(run_capture, tmp_path):
@@ -24,7 +24,7 @@ def test_a_directory_in_use_is_refused_and_left_alone(run_capture, tmp_path):
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_file_in_place_of_the_directory_is_named(run_capture, tmp_path):
+def test_a_file_at_the_path_of_the_directory_is_an_error(run_capture, tmp_path):
     (tmp_path / "run").write_text("mine")
 
     finished = run_capture("flux", "--tiny", "--out", str(tmp_path / "run"))
@@ -32,7 +32,7 @@ def test_a_file_in_place_of_the_directory_is_named(run_capture, tmp_path):
     assert_one_line(finished, str(tmp_path / "run"), "File exists")
 
 
-def test_a_model_that_is_not_there_is_one_line(run_loaded_capture, tmp_path):
+def test_a_missing_model_is_a_one_line_error(run_loaded_capture, tmp_path):
     for model in (str(tmp_path), "nobody/nothing"):
         finished = run_loaded_capture("flux", "--model", model, "--out", str(tmp_path / "run"))
 
@@ -40,7 +40,7 @@ def test_a_model_that_is_not_there_is_one_line(run_loaded_capture, tmp_path):
         assert not (tmp_path / "run").exists()
 
 
-def test_options_that_mean_nothing_without_another_are_refused(run_capture, tmp_path):
+def test_incomplete_options_are_refused(run_capture, tmp_path):
     assert_one_line(run_capture("sd3", "--tiny", "--fullgraph"), "--compile")
     assert_one_line(run_capture("compare", "sd3", "--tiny", "--no-profile"), "--no-profile")
     assert_one_line(run_capture("run"), "capture run [options] -- script.py")
@@ -81,9 +81,9 @@ def test_wrong_usage_exits_with_2(arguments, run_capture):
     assert finished.stdout == ""
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path):
+def test_a_file_is_written_completely_or_not_at_all(tmp_path):
     def write_half(path):
-        with appearing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text("half")
             assert not path.exists()
             raise KeyboardInterrupt
@@ -92,13 +92,13 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         write_half(tmp_path / "run.json")
     assert list(tmp_path.iterdir()) == []
 
-    with appearing(tmp_path / "run.json") as temporary:
+    with atomic_write(tmp_path / "run.json") as temporary:
         temporary.write_text("whole")
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
-def test_a_file_that_cannot_be_written_is_named(tmp_path):
+def test_an_unwritable_file_is_an_error(tmp_path):
     path = tmp_path / "gone" / "run.json"
 
-    with pytest.raises(CaptureError, match="No such file"), appearing(path) as temporary:
+    with pytest.raises(CaptureError, match="No such file"), atomic_write(path) as temporary:
         temporary.write_text("whole")

@@ -1,4 +1,4 @@
-"""Import contracts: capture knows nothing of the store, and torch is imported when it is used."""
+"""Imports: capture does not import the store, and imports torch only on first use."""
 
 LOADED = """
 import importlib
@@ -14,7 +14,7 @@ def test_importing_capture_imports_nothing_heavy(run_python):
     assert not {"torch", "duckdb", "streamlit"} & set(loaded)
 
 
-def test_the_command_line_loads_no_store_and_no_torch(run_python):
+def test_the_command_line_imports_neither_store_nor_torch(run_python):
     loaded = run_python(LOADED, "capture.cli.main").stdout.split()
 
     assert "argparse" in loaded

@@ -1,4 +1,4 @@
-"""What a process of a sweep measures, with a stand-in for CUDA's allocator."""
+"""Measurements of a sweep process, with a stand-in for CUDA's allocator."""
 
 import json
 from types import SimpleNamespace
@@ -11,17 +11,17 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 COMMON_POOL, GRAPHS_POOL = (0, 0), (0, 1)
 
 
-def segment(device: int, pool: tuple[int, int], total: int, held: int) -> dict:
+def segment(device: int, pool: tuple[int, int], total: int, allocated: int) -> dict:
     return {
         "device": device,
         "segment_pool_id": pool,
         "total_size": total,
-        "allocated_size": held,
+        "allocated_size": allocated,
     }
 
 
-def test_the_peak_on_a_device_includes_what_cuda_graphs_keep(monkeypatch, tmp_path):
-    """Replayed, they allocate nothing; what tensors hold of their pools is counted already."""
+def test_the_peak_of_a_device_includes_the_pools_of_cuda_graphs(monkeypatch, tmp_path):
+    """Replayed graphs allocate nothing. Tensors in their pools are already counted."""
     import torch
 
     peaks = SimpleNamespace(allocated={0: 100, 1: 130}, reserved={0: 500, 1: 500})
@@ -46,4 +46,4 @@ def test_the_peak_on_a_device_includes_what_cuda_graphs_keep(monkeypatch, tmp_pa
     measure(Subject(torch.device("cpu"), call, call, call), tmp_path / "1.json", 0, 1)
     found = json.loads((tmp_path / "1.json").read_text())
     assert found["peak_of"] == "device"
-    assert found["peak_bytes"] == 170  # of device 0: 100, and 40 and 30 of its graphs
+    assert found["peak_bytes"] == 170  # device 0: 100 by tensors, 40 and 30 by its graphs

@@ -1,4 +1,4 @@
-"""What a call made, as numbers: all kinds of outputs that a sweep compares."""
+"""Outputs of calls as arrays: all kinds that a sweep compares."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
     [
         (torch.tensor([1.5, 2], dtype=torch.bfloat16, requires_grad=True), [1.5, 2]),
         (torch.tensor([1 / 3], dtype=torch.float64), [1 / 3]),
-        (torch.tensor([2**24 + 1]), [2**24 + 1]),  # float32 would make it even
+        (torch.tensor([2**24 + 1]), [2**24 + 1]),  # float32 would round it to an even number
         (torch.tensor([True, False]), [1, 0]),
         (torch.tensor([1 + 2j]).conj(), [[1, -2]]),
         (torch.tensor([[0.0, 3]]).to_sparse(), [[0, 3]]),
@@ -26,7 +26,7 @@ torch = pytest.importorskip("torch")
         (SimpleNamespace(images=np.ones((1, 2, 2, 3), np.float32)), np.ones((1, 2, 2, 3))),
     ],
 )
-def test_values_are_kept(made, expected):
+def test_an_array_keeps_all_values(made, expected):
     found = as_array(made)
     assert found.tolist() == np.asarray(expected, np.float64).tolist()
     assert found.dtype in (np.float32, np.float64)
@@ -39,5 +39,5 @@ def test_pixels_are_from_0_to_1():
 
 
 @pytest.mark.parametrize("made", [None, "text", np.array(["a"]), [], object()])
-def test_what_holds_no_numbers(made):
+def test_an_output_without_numbers_is_none(made):
     assert as_array(made) is None

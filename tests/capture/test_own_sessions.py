@@ -18,7 +18,7 @@ def call(): model(torch.ones(2, 4))
 
 
 def captured(script, tmp_path, *flags):
-    """What the script leaves, beside what it leaves without capture."""
+    """Run the script with and without capture. Assert equal output and return the run."""
     (tmp_path / "own.py").write_text(SETUP + script)
     plain = run("own.py", cwd=tmp_path)
     done = run("-m", "capture", "run", *flags, "--out", "run", "--", "own.py", cwd=tmp_path)
@@ -30,7 +30,7 @@ def linears(path) -> int:
     return sum(event.get("name") == "aten::linear" for event in events(path))
 
 
-def test_what_the_program_exports_is_copied_and_what_came_before_is_kept(tmp_path):
+def test_an_exported_trace_is_copied_and_the_earlier_recording_kept(tmp_path):
     captured(
         """
 call()
@@ -49,7 +49,7 @@ except RuntimeError as error: print(error)
     assert gzip.decompress(own.read_bytes()) == (tmp_path / "mine.json").read_bytes()
 
 
-def test_each_cycle_that_a_handler_exports_is_a_trace(tmp_path):
+def test_each_exported_cycle_becomes_a_trace(tmp_path):
     captured(
         """
 def ready(own): own.export_chrome_trace(f"cycle{own.step_num}.json.gz")
@@ -62,7 +62,11 @@ with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=re
         tmp_path,
     )
 
-    names = ("own-rank0", "own-rank0-cycle2", "own-rank0-cycle3")  # the first: while it waited
+    names = (
+        "own-rank0",
+        "own-rank0-cycle2",
+        "own-rank0-cycle3",
+    )  # the first was recorded during the wait
     traces = [tmp_path / "run" / f"{name}.trace.json.gz" for name in names]
     assert [linears(trace) for trace in traces] == [1, 2, 2]
 
@@ -74,7 +78,7 @@ with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=re
         "with torch.autograd.profiler.profile() as own:",
     ],
 )
-def test_what_the_program_does_not_export_is_saved(session, tmp_path):
+def test_a_session_that_is_not_exported_is_saved(session, tmp_path):
     done = captured(
         f"""
 {session}
@@ -88,7 +92,7 @@ print([event.count for event in own.key_averages() if event.key == "aten::linear
     assert json.loads((tmp_path / "run" / "run.json").read_text())["name"] == "own"
 
 
-def test_a_session_goes_on_after_enough_calls(tmp_path):
+def test_a_session_records_all_steps_after_the_recording_has_ended(tmp_path):
     captured(
         """
 for _ in range(12): call()
@@ -103,7 +107,7 @@ with profile(activities=[ProfilerActivity.CPU]) as own:
     assert (linears(before), linears(own)) == (10, 20)
 
 
-def test_a_session_that_is_exported_after_the_next_one_began_is_exported(tmp_path):
+def test_a_session_can_be_exported_after_the_next_one(tmp_path):
     captured(
         """
 with profile(activities=[ProfilerActivity.CPU]) as first: call()

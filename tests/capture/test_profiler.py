@@ -1,4 +1,4 @@
-"""`Profiler` in scripts of one's own: what it records, when, and where it writes it."""
+"""`Profiler` in scripts: its recordings, schedules, files and errors."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ def work():
 
 
 def steps(profiler: Profiler, work, count: int) -> None:
-    """So many steps, recorded."""
+    """Record this number of steps."""
     with profiler:
         for _ in range(count):
             work()
@@ -44,7 +44,7 @@ def files(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
-def test_a_body_is_recorded_whole(work, tmp_path):
+def test_a_body_without_steps_is_recorded_completely(work, tmp_path):
     with Profiler(output_dir=tmp_path, name="mine", with_stack=False) as profiler:
         work()
 
@@ -57,7 +57,7 @@ def test_a_body_is_recorded_whole(work, tmp_path):
     assert linear[0].count == 1
 
 
-def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
+def test_a_disabled_profiler_does_nothing(work, tmp_path):
     with Profiler(False, activities=["GPU", "MEM"], output_dir=tmp_path / "run") as profiler:
         work()
         profiler.step()
@@ -69,18 +69,22 @@ def test_a_profiler_that_is_off_does_nothing(work, tmp_path):
 @pytest.mark.parametrize(
     ("schedule", "steps", "recorded"),
     [
-        ({}, 2, [[0, 1]]),  # what follows is none
+        ({}, 2, [[0, 1]]),  # work after the last step is no step
         ({"active": 2}, 5, [[0, 1]]),
         ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
         ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
-        ({"active": 2, "repeat": 0}, 4, [[0, 1], [2, 3]]),  # and no trace of a step only begun
+        (
+            {"active": 2, "repeat": 0},
+            4,
+            [[0, 1], [2, 3]],
+        ),  # and no trace of a step that has just begun
         ({"warmup": 1, "active": 2, "repeat": 0}, 4, [[1, 2]]),
-        ({"warmup": 1, "active": 9}, 3, [[1, 2]]),  # left early: what there is
-        ({"warmup": 1, "active": 3}, 0, [[0]]),  # never stepped: all of it
+        ({"warmup": 1, "active": 9}, 3, [[1, 2]]),  # ended early: the steps so far
+        ({"warmup": 1, "active": 3}, 0, [[0]]),  # without steps: everything
     ],
 )
-def test_a_schedule_says_which_steps_are_recorded(schedule, steps, recorded, work, tmp_path):
+def test_a_schedule_selects_the_recorded_steps(schedule, steps, recorded, work, tmp_path):
     options = {"with_stack": False, "hook_pipelines": False, **schedule}
     with Profiler(output_dir=tmp_path, name="s", **options) as profiler:
         for _ in range(steps):
@@ -103,7 +107,7 @@ def test_a_schedule_says_which_steps_are_recorded(schedule, steps, recorded, wor
     assert len(Captured.read(tmp_path).run.get("profiled_step_times_ns", [])) == steps
 
 
-def test_a_schedule_that_records_nothing_is_said(work, tmp_path):
+def test_a_schedule_that_records_nothing_is_a_warning(work, tmp_path):
     profiler = Profiler(output_dir=tmp_path, skip_first=3, active=1)
     with pytest.warns(CaptureWarning, match="none of the 2 steps"):
         steps(profiler, work, 2)
@@ -113,12 +117,12 @@ def test_a_schedule_that_records_nothing_is_said(work, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [{"active": 0}, {"wait": -1, "active": 1}, {"warmup": 2}])
-def test_a_schedule_that_makes_no_sense_is_refused(wrong):
+def test_an_invalid_schedule_is_refused(wrong):
     with pytest.raises(CaptureError, match="schedule"):
         Profiler(**wrong)
 
 
-def test_labels_leave_the_trace_valid(work, tmp_path):
+def test_labels_with_quotes_leave_the_trace_valid(work, tmp_path):
     import torch
 
     with Profiler(output_dir=tmp_path), torch.profiler.record_function('a "quoted"\n\\ label'):
@@ -127,7 +131,7 @@ def test_labels_leave_the_trace_valid(work, tmp_path):
     assert Captured.read(tmp_path).named("a 'quoted' / label")
 
 
-def test_a_failing_body_leaves_what_there_was(work, tmp_path):
+def test_a_failing_body_keeps_its_recording(work, tmp_path):
     def fail() -> None:
         work()
         raise RuntimeError("mine, with token=hf_abcdefghijklmnopqrstuv")
@@ -140,14 +144,14 @@ def test_a_failing_body_leaves_what_there_was(work, tmp_path):
     assert captured.run["error"] == "RuntimeError: mine, with token=[redacted]"
 
 
-def test_a_directory_that_cannot_be_made_is_one_error(work, tmp_path):
+def test_a_directory_that_cannot_be_created_is_an_error(work, tmp_path):
     (tmp_path / "file").write_text("mine")
 
-    with pytest.raises(CaptureError, match="cannot make the directory"):
+    with pytest.raises(CaptureError, match="cannot create the directory"):
         steps(Profiler(output_dir=tmp_path / "file" / "run"), work, 1)
 
 
-def test_a_second_run_gets_a_directory_of_its_own(work, tmp_path):
+def test_a_second_run_gets_another_directory(work, tmp_path):
     directories = []
     for _ in range(3):
         with Profiler(output_dir=tmp_path / "run", name="n", with_stack=False) as profiler:
@@ -157,7 +161,7 @@ def test_a_second_run_gets_a_directory_of_its_own(work, tmp_path):
     assert directories == ["run", "run-2", "run-3"]
 
 
-def test_the_environment_says_where_runs_go(work, tmp_path, monkeypatch):
+def test_environment_variables_set_the_directory_of_runs(work, tmp_path, monkeypatch):
     monkeypatch.setenv("CACHE_DIT_TORCH_PROFILER_DIR", str(tmp_path / "theirs"))
     with Profiler(name="a/b", with_stack=False) as first:
         work()
@@ -169,23 +173,23 @@ def test_the_environment_says_where_runs_go(work, tmp_path, monkeypatch):
     assert second.output_dir == tmp_path / "ours" / "a_b"
 
 
-def test_what_the_machine_lacks_is_a_warning(work, tmp_path):
+def test_missing_devices_are_a_warning(work, tmp_path):
     import torch
 
     if torch.accelerator.is_available():
         pytest.skip("there is an accelerator here")
     profiler = Profiler(activities=("CPU", "GPU", "MEM"), output_dir=tmp_path)
-    with pytest.warns(CaptureWarning) as told:
+    with pytest.warns(CaptureWarning) as warned:
         steps(profiler, work, 1)
 
-    assert {warning.filename for warning in told} == {__file__}
+    assert {warning.filename for warning in warned} == {__file__}
     missing = Captured.read(tmp_path).run["missing"]
     assert missing.keys() == {"gpu", "memory_snapshot"}
-    assert all(any(why in str(w.message) for w in told) for why in missing.values())
+    assert all(any(why in str(w.message) for w in warned) for why in missing.values())
     assert Captured.read(tmp_path).named("aten::linear")
 
 
-def test_memory_alone_works_without_a_trace(work, tmp_path):
+def test_memory_alone_needs_no_trace(work, tmp_path):
     import torch
 
     if torch.accelerator.is_available():
@@ -203,7 +207,7 @@ def test_a_callback_is_called_for_each_trace_and_may_fail(work, tmp_path):
     written = []
 
     def ready(profiler: Profiler) -> None:
-        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))  # as for torch's own
+        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))  # as in torch
         written.append(profiler.trace_path.name)
         raise ZeroDivisionError
 
@@ -215,7 +219,7 @@ def test_a_callback_is_called_for_each_trace_and_may_fail(work, tmp_path):
     assert files(tmp_path / "run") == {"c-rank0.trace.json.gz", "run.json", "rank0.json"}
 
 
-def test_what_is_described_is_written_as_json_knows_it(work, tmp_path):
+def test_described_values_become_json_values(work, tmp_path):
     import torch
 
     profiler = Profiler(output_dir=tmp_path, activities="cpu", with_stack=False)
@@ -227,7 +231,7 @@ def test_what_is_described_is_written_as_json_knows_it(work, tmp_path):
     assert run["profiler"]["activities"] == ["CPU"]
 
 
-def test_another_profiler_inside_ends_the_recording_and_that_is_said(work, tmp_path):
+def test_another_profiler_inside_ends_the_recording_with_a_warning(work, tmp_path):
     import torch
 
     profiler = Profiler(output_dir=tmp_path, with_stack=False)
@@ -255,7 +259,7 @@ def test_a_forked_child_leaves_the_run_to_its_parent(work, tmp_path):
     assert Captured.read(tmp_path).named("aten::linear")
 
 
-def test_one_profiler_at_a_time(work, tmp_path):
+def test_only_one_profiler_runs_at_a_time(work, tmp_path):
     with Profiler(output_dir=tmp_path / "outer"):
         with pytest.raises(CaptureError, match="one at a time"):
             Profiler(output_dir=tmp_path / "inner").__enter__()
@@ -277,7 +281,7 @@ def test_a_pipelines_steps_are_steps(tmp_path):
     assert Captured.read(tmp_path).steps == [f"ProfilerStep#{number}" for number in range(4)]
 
 
-def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
+def test_a_pipeline_that_fails_within_a_step_keeps_that_step(tmp_path):
     from capture.pipelines.calls import Inputs, generate
     from capture.pipelines.flux import tiny_flux
 
@@ -297,12 +301,12 @@ def test_a_pipeline_that_fails_within_a_step_is_told_as_it_was(tmp_path):
 
     captured = Captured.read(tmp_path)
     assert profiler.step_num == len(captured.run["profiled_step_times_ns"]) == 1
-    assert captured.steps == ["ProfilerStep#0", "ProfilerStep#1"]  # the second one was begun
+    assert captured.steps == ["ProfilerStep#0", "ProfilerStep#1"]  # the second one had begun
     assert "missing" not in captured.run
     assert captured.run["error"] == "MemoryError: of the second step"
 
 
-def test_what_the_device_fails_at_late_is_the_runs_error(work, tmp_path, monkeypatch):
+def test_a_late_device_error_is_the_error_of_the_run(work, tmp_path, monkeypatch):
     from capture.recording import body as module
 
     profiler = Profiler(output_dir=tmp_path, with_stack=False)
@@ -322,7 +326,7 @@ def test_what_the_device_fails_at_late_is_the_runs_error(work, tmp_path, monkeyp
     assert captured.run["error"] == "RuntimeError: an illegal access"
     monkeypatch.undo()
     with Profiler(output_dir=tmp_path / "next", with_stack=False):
-        work()  # torch's profiler is free again
+        work()  # torch's profiler can be used again
 
 
 def test_flags_make_a_profiler(work, tmp_path):
@@ -345,7 +349,7 @@ def test_flags_make_a_profiler(work, tmp_path):
     assert (named.name, named.schedule.active) == ("x", 3)
 
 
-def test_cache_dits_users_change_one_import(work, tmp_path):
+def test_profiler_context_has_the_parameters_of_cache_dit(work, tmp_path):
     with ProfilerContext(
         enabled=True,
         activities=["CPU"],
@@ -388,7 +392,7 @@ def test_a_function_is_recorded_at_each_call(work, tmp_path, monkeypatch):
     expected = {f"{base}.again", f"{base}.again-2", "later", f"{base}.Model.forward"}
     assert files(tmp_path) == expected
     whole = Captured.read(tmp_path / f"{base}.again")
-    assert len(whole.named("aten::linear")) == 3  # the calls inside are in it
+    assert len(whole.named("aten::linear")) == 3  # including the calls inside
     with pytest.raises(TypeError, match="generator"):
         profile_function()(lambda: (yield))
     assert profile_function(enabled=False)(work) is work
@@ -408,16 +412,16 @@ def test_peaks_of_memory_are_tracked(capsys):
     assert tracker.report() in capsys.readouterr().out
 
 
-def test_a_trace_that_grows_too_large_is_said_while_it_can_be_changed(monkeypatch):
+def test_a_trace_that_grows_too_large_is_an_early_warning(monkeypatch):
     from capture.recording import trace_size
     from capture.recording.schedule import Schedule
 
-    held = iter(range(0, 100 << 30, 300 << 20))  # a step takes 300 MiB
+    held = iter(range(0, 100 << 30, 300 << 20))  # 300 MiB per step
     monkeypatch.setattr(trace_size, "rss_bytes", lambda: next(held))
     size = trace_size.TraceSize(Schedule(warmup=1, active=5), True, True)
     next(held)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        size.check(0)  # is not recorded
+        size.check(0)  # this step is not recorded
     with pytest.warns(CaptureWarning, match="GiB of JSON"):
         size.check(1)

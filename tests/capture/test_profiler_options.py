@@ -1,4 +1,4 @@
-"""The options of torch's profiler: each does what it does there."""
+"""The options of torch's profiler work in `Profiler`, too."""
 
 import argparse
 import gzip
@@ -26,7 +26,7 @@ def work():
 
 
 def recorded(work, directory: Path, steps: int = 1, **options: Any) -> Profiler:
-    """A run of so many steps."""
+    """Record a run with this number of steps."""
     with Profiler(output_dir=directory, name="mine", **options) as profiler:
         for _ in range(steps):
             work()
@@ -45,7 +45,7 @@ def test_allocations_are_recorded(work, tmp_path):
     assert any(event["name"] == "[memory]" for event in Captured.read(tmp_path).events)
 
 
-def test_operations_are_counted(work, tmp_path):
+def test_floating_point_operations_are_counted(work, tmp_path):
     profiler = recorded(work, tmp_path, with_flops=True)
     [addmm] = [row for row in profiler.key_averages() if row.key == "aten::addmm"]
     assert addmm.flops == 2 * 2 * 4 * 4
@@ -61,8 +61,8 @@ def test_events_of_all_cycles_are_kept(work, tmp_path):
     assert counts == [1, 2]
 
 
-def test_events_of_all_cycles_and_frames_are_refused(tmp_path):
-    with pytest.raises(CaptureError, match="ask for one of them"):
+def test_acc_events_with_frames_is_refused(tmp_path):
+    with pytest.raises(CaptureError, match="use only one of them"):
         Profiler(acc_events=True, with_stack=True)
 
 
@@ -100,12 +100,12 @@ def test_an_experimental_option_reaches_torch(work, tmp_path):
     assert "Call stack" in str(Captured.read(tmp_path / "verbose").events)
 
 
-def test_an_option_that_torch_lacks_is_one_error(work, tmp_path):
-    with pytest.raises(CaptureError, match="does not take the experimental options nonsense=1"):
+def test_an_unknown_experimental_option_is_an_error(work, tmp_path):
+    with pytest.raises(CaptureError, match="does not accept the experimental options nonsense=1"):
         recorded(work, tmp_path, experimental_config={"nonsense": 1})
 
 
-def test_a_schedule_of_torch(work, tmp_path):
+def test_a_schedule_from_torch_is_accepted(work, tmp_path):
     from torch.profiler import schedule
 
     plan = schedule(skip_first=1, wait=1, warmup=1, active=1, repeat=2)
@@ -117,22 +117,22 @@ def test_a_schedule_of_torch(work, tmp_path):
     assert Captured.described(tmp_path / "run.json")["profiler"]["schedule"].startswith("schedule")
 
 
-def test_a_schedule_of_ones_own(work, tmp_path):
+def test_a_function_is_accepted_as_schedule(work, tmp_path):
     from torch.profiler import ProfilerAction
 
-    def third_alone(step: int) -> ProfilerAction:
+    def only_third(step: int) -> ProfilerAction:
         return ProfilerAction.RECORD_AND_SAVE if step == 2 else ProfilerAction.NONE
 
-    recorded(work, tmp_path, 5, schedule=third_alone)
+    recorded(work, tmp_path, 5, schedule=only_third)
     assert Captured.read(tmp_path).steps == ["ProfilerStep#2"]
 
 
-def test_a_schedule_and_its_numbers_are_refused():
-    with pytest.raises(CaptureError, match="not both"):
+def test_a_schedule_with_its_numbers_is_refused():
+    with pytest.raises(CaptureError, match="cannot be combined with skip_first"):
         Profiler(schedule=lambda _: None, active=1)
 
 
-def test_flags_ask_for_all_of_it():
+def test_all_options_have_flags():
     profiler = from_flags(
         *("--profile-memory", "--with-flops", "--with-modules", "--acc-events"),
         *("--execution-trace", "--skip-first", "2"),
@@ -157,10 +157,10 @@ def test_flags_ask_for_all_of_it():
     }  # fmt: skip
 
 
-def test_flags_have_a_long_form_too():
+def test_flags_have_a_long_form():
     assert from_flags("--profile-with-flops", "--profile-skip-first", "1").options["with_flops"]
 
 
-def test_a_setting_without_a_value_is_one_error():
+def test_an_experimental_option_without_a_value_is_an_error():
     with pytest.raises(CaptureError, match="must be NAME=VALUE"):
         from_flags("--experimental-config", "verbose")

@@ -1,4 +1,4 @@
-"""From `capture` to `ingest`: what run.json says and what the tables show is the same."""
+"""From `capture` to `ingest`: run.json and the tables agree."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 
 
 def added(directory: Path, store: ingest.Store) -> Any:
-    """A connection to a store that holds just this run."""
+    """Add the run to an empty store and return a connection to it."""
     store.add(directory)
     return ingest.connect(store.path)
 
@@ -27,7 +27,7 @@ def work() -> None:
     torch.nn.Linear(4, 4)(torch.ones(2, 4))
 
 
-def test_an_eager_run(captured: Captured, store):
+def test_an_eager_run_is_ingested(captured: Captured, store):
     connection = added(captured.directory, store)
 
     run = captured.run
@@ -45,7 +45,7 @@ def test_an_eager_run(captured: Captured, store):
     assert ok == 1
 
 
-def test_the_stages_of_a_call_are_those_of_its_trace(captured: Captured, store):
+def test_the_stages_of_a_call_are_ingested(captured: Captured, store):
     connection = added(captured.directory, store)
     assert_stages(connection, captured)
     rows = connection.sql(
@@ -60,7 +60,7 @@ def test_the_stages_of_a_call_are_those_of_its_trace(captured: Captured, store):
     assert counted.fetchall() == [(s, True) for s in ("encode", "denoise", "decode", "other")]
 
 
-def test_the_stages_of_another_pipeline(run_loaded_capture, tmp_path, store):
+def test_the_stages_of_another_pipeline_are_ingested(run_loaded_capture, tmp_path, store):
     out = ["--steps", "2", "--warmup", "0", "--profile-memory", "--out", str(tmp_path / "sd")]
     finished = run_loaded_capture("diffusers", "--tiny", *out)
     assert finished.returncode == 0, finished.stderr
@@ -84,7 +84,7 @@ def test_the_stages_of_another_pipeline(run_loaded_capture, tmp_path, store):
 
 
 def flames(connection: Any) -> set[str]:
-    """The boxes of the flame graph, each below those around it: `a;b;c`."""
+    """Return the stacks of the flame graph, outermost first: `a;b;c`."""
     [(run_id,)] = connection.sql("SELECT run_id FROM runs").fetchall()
     calls = {
         call: (caller, name)
@@ -103,7 +103,7 @@ def flames(connection: Any) -> set[str]:
 
 
 def assert_stages(connection: Any, captured: Captured) -> None:
-    """The stages on the host add up as in plain Python, and so do their parts to the ns."""
+    """Assert that stages equal a computation in Python, and that they and their parts add up."""
     host_ns = {
         (stage, step, block): ns
         for stage, step, block, ns in connection.sql(
@@ -111,7 +111,7 @@ def assert_stages(connection: Any, captured: Captured) -> None:
         ).fetchall()
     }
     marks = [event for event in captured.events if event.get("cat") == "user_annotation"]
-    since = min(event["ts"] for event in marks)  # small numbers, which floats hold exactly
+    since = min(event["ts"] for event in marks)  # small numbers are exact as floats
     [expected] = stages_in_python.host_times(
         [{**event, "ts": event["ts"] - since} for event in marks]
     ).values()
@@ -121,7 +121,9 @@ def assert_stages(connection: Any, captured: Captured) -> None:
     assert connection.sql("SELECT sum(ns)::BIGINT FROM stage_parts").fetchall() == [(call_ns,)]
 
 
-def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured], store):
+def test_a_compiled_run_has_regions_and_kernels_of_inductor(
+    side_by_side: tuple[Captured, Captured], store
+):
     for captured in side_by_side:
         store.add(captured.directory)
 
@@ -142,7 +144,7 @@ def test_eager_and_compiled_in_one_store(side_by_side: tuple[Captured, Captured]
     assert 0 < calls == linked
 
 
-def test_a_compiled_run_that_compiled_again(recompiled: Captured, store):
+def test_a_recompiled_run_shows_its_regions(recompiled: Captured, store):
     connection = added(recompiled.directory, store)
 
     regions = connection.sql(
@@ -154,7 +156,7 @@ def test_a_compiled_run_that_compiled_again(recompiled: Captured, store):
     assert connection.sql("SELECT count(*) FROM steps").fetchall() == [(2,)]
 
 
-def test_a_body_that_failed_and_a_schedule_that_was_left(store, tmp_path):
+def test_a_failed_body_keeps_its_steps_and_error(store, tmp_path):
     with pytest.raises(ZeroDivisionError):  # noqa: PT012, SIM117
         with Profiler(
             output_dir=tmp_path / "run", warmup=1, active=9, with_stack=False
@@ -166,12 +168,12 @@ def test_a_body_that_failed_and_a_schedule_that_was_left(store, tmp_path):
 
     connection = added(tmp_path / "run", store)
     steps = connection.sql("SELECT step FROM steps ORDER BY step").fetchall()
-    assert steps == [(1,), (2,), (3,)]  # the last one was begun
+    assert steps == [(1,), (2,), (3,)]  # the last one had begun
     [(error,)] = connection.sql("SELECT run_json ->> 'error' FROM runs").fetchall()
     assert error == "ZeroDivisionError: division by zero"
 
 
-def test_memory_alone_is_told_to_be_nothing_for_now(store, tmp_path):
+def test_memory_without_a_device_leaves_nothing_to_ingest(store, tmp_path):
     import torch
 
     if torch.accelerator.is_available():
@@ -196,18 +198,18 @@ def test_two_ranks_are_one_run(store, tmp_path, monkeypatch):
     assert ranks == [(0,), (1,)]
 
 
-def test_a_recompilation_with_its_reason_and_times(recompiled: Captured, store):
+def test_a_recompilation_has_its_reason_and_times(recompiled: Captured, store):
     connection = added(recompiled.directory, store)
 
-    said = recompiled.run["compilation"]["compilations"]
+    expected = recompiled.run["compilation"]["compilations"]
     rows = connection.sql(
         "SELECT compile_id, is_recompile, reason, start_ns, dur_ns / 1e9, is_in_measured_step, "
         "evidence FROM compilations ORDER BY compile_id"
     ).fetchall()
     assert [(*row[:3], row[5]) for row in rows] == [
-        (c["compile_id"], c["recompile"], c["reason"], c["in_measured_run"]) for c in said
+        (c["compile_id"], c["recompile"], c["reason"], c["in_measured_run"]) for c in expected
     ]
-    for row, compilation in zip(rows, said, strict=True):
+    for row, compilation in zip(rows, expected, strict=True):
         assert row[3] == pytest.approx(compilation["started_at_ns"], abs=10**8)
         assert row[4] == pytest.approx(compilation["seconds"], rel=0.1, abs=0.1)
         assert row[6] == "log"
@@ -217,7 +219,7 @@ def test_a_recompilation_with_its_reason_and_times(recompiled: Captured, store):
     assert (compilations, recompiles) == (1, 1)
 
 
-def test_what_compiles_while_a_schedule_waits_is_not_measured(capture_extra, store, tmp_path):
+def test_a_compilation_in_a_wait_step_is_not_measured(capture_extra, store, tmp_path):
     script = tmp_path / "waits.py"
     script.write_text(
         "import torch\nmodel = torch.compile(torch.nn.Linear(4, 4), backend='aot_eager')\n"

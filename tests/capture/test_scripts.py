@@ -1,4 +1,4 @@
-"""Scripts: ours in `examples/`, and any by `capture run`, alone and under torchrun."""
+"""The scripts in `examples/`, and scripts under `capture run`, with and without torchrun."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ with capture.Profiler(output_dir="both", name="two", with_stack=False) as profil
     dist.all_reduce(torch.ones(4))
     dist.barrier()
 dist.destroy_process_group()
-os._exit(0)  # torch 2.13 with gloo and its profiler, and no capture, aborts at 1 of 70 exits
+os._exit(0)  # without capture, torch 2.13 with gloo and its profiler aborts at 1 of 70 exits
 """
 
 
@@ -44,7 +44,7 @@ def run(*command: str, cwd: Path, **environment: str) -> Finished:
         text=True,
         timeout=300,
         check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as a terminal starts it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as in a terminal
     )
 
 
@@ -81,7 +81,7 @@ def test_an_example_without_the_flag_leaves_nothing(example, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_any_script_is_profiled_as_it_is(tmp_path):
+def test_an_unmodified_script_is_profiled(tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     token = "hf_abcdefghijklmnopqrstuv"
     command = ["-m", "capture", "run", "--out", "run", "--", "mine.py", "--token", token, "--steps"]
@@ -110,7 +110,7 @@ def test_any_script_is_profiled_as_it_is(tmp_path):
     ],
     ids=" ".join,
 )
-def test_a_program_is_named_as_people_type_it(command, tmp_path):
+def test_a_program_can_be_named_in_several_forms(command, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     done = run("-m", "capture", *command, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR="runs")
 
@@ -120,24 +120,24 @@ def test_a_program_is_named_as_people_type_it(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "word"),
+    ("command", "text"),
     [
         (["torchrum", "mine.py"], "no such file or command"),
         (["./mine.txt"], "neither a Python script nor executable"),
-        ([], "no script"),
+        ([], "name a script"),
     ],
 )
-def test_what_cannot_be_run_says_what_to_type(command, word, tmp_path):
+def test_a_wrong_program_is_an_error_with_usage(command, text, tmp_path):
     (tmp_path / "mine.txt").write_text("#!text\n")
     done = run("-m", "capture", "run", "--", *command, cwd=tmp_path)
 
     assert done.returncode == 1
-    assert word in done.stderr
+    assert text in done.stderr
     assert "capture run" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_calls_of_a_model_in_a_loop_are_steps_of_a_schedule(tmp_path):
+def test_calls_of_a_model_in_a_loop_are_steps(tmp_path):
     (tmp_path / "infer.py").write_text(
         "import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
         "for _ in range(6): model(torch.ones(2, 4))"
@@ -153,7 +153,7 @@ def test_calls_of_a_model_in_a_loop_are_steps_of_a_schedule(tmp_path):
 
 
 @pytest.mark.parametrize(("flags", "linears"), [([], 10), (["--from-start"], 20)])
-def test_a_recording_ends_by_itself_after_enough_steps(flags, linears, tmp_path):
+def test_a_recording_ends_after_enough_steps(flags, linears, tmp_path):
     (tmp_path / "infer.py").write_text(
         "import torch\nmodel = torch.nn.Linear(4, 4)\n"
         "for _ in range(20): model(torch.ones(2, 4))\nprint('done')"
@@ -179,7 +179,7 @@ def test_torch_is_not_imported_before_the_script_imports_it(tmp_path):
     assert (done.returncode, done.stdout) == (0, "False\n1\n"), done.stderr
 
 
-def test_a_script_from_its_start_and_its_exit_code(tmp_path):
+def test_from_start_records_everything_and_keeps_the_exit_code(tmp_path):
     (tmp_path / "fails.py").write_text(
         "import torch\ntorch.zeros(3).cumsum(0)\nraise SystemExit(7)"
     )
@@ -192,14 +192,14 @@ def test_a_script_from_its_start_and_its_exit_code(tmp_path):
     assert captured.run["error"] == "SystemExit: 7"
 
 
-def test_a_torch_without_the_function_that_is_watched_is_recorded_from_its_start(tmp_path):
+def test_everything_is_recorded_if_module_calls_cannot_be_observed(tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     run_it = "from capture.cli.main import main; main(['run', '--out', 'run', 'mine.py'])"
     absent = "from capture.scripts import calls; calls.NAME = '_absent'; "
     done = run("-c", absent + run_it, cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
-    assert "hides the calls of modules: everything is recorded" in done.stderr
+    assert "cannot observe module calls" in done.stderr
     assert Captured.read(tmp_path / "run").named("aten::cumsum")
 
 
@@ -219,19 +219,19 @@ def test_a_traceback_starts_in_the_script(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("imported", "word"), [("torch", "--from-start"), ("sys", "did not import torch")]
+    ("imported", "text"), [("torch", "--from-start"), ("sys", "did not import torch")]
 )
-def test_a_script_without_a_module_says_why_there_is_nothing(imported, word, tmp_path):
+def test_a_script_without_module_calls_gets_a_reason(imported, text, tmp_path):
     (tmp_path / "plain.py").write_text(f"import {imported}\nprint('mine')")
     done = run("-m", "capture", "run", "--out", "run", "--", "plain.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "mine\n")
-    assert word in done.stderr.splitlines()[-1]
+    assert text in done.stderr.splitlines()[-1]
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
+def test_a_signal_leaves_valid_files(number, tmp_path):
     (tmp_path / "stops.py").write_text(
         MODEL + f"import os, time; sys.stdout.flush(); os.kill(os.getpid(), {number:d})\n"
         "time.sleep(60)"
@@ -247,7 +247,7 @@ def test_a_script_that_is_stopped_leaves_valid_files(number, tmp_path):
 
 
 @pytest.mark.parametrize("code", [0, 5])
-def test_a_program_that_leaves_by_os_exit_is_recorded(code, tmp_path):
+def test_a_program_that_ends_by_os_exit_is_recorded(code, tmp_path):
     (tmp_path / "leaves.py").write_text(MODEL + f"import os\nsys.stdout.flush(); os._exit({code})")
     done = run("-m", "capture", "run", "--out", "run", "--", "leaves.py", cwd=tmp_path)
 
@@ -256,8 +256,8 @@ def test_a_program_that_leaves_by_os_exit_is_recorded(code, tmp_path):
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_a_call_before_the_optimizer_is_made_leaves_the_steps_to_it(tmp_path):
-    """Calls of a schedule's length, each a quarter of a step: gradients accumulate."""
+def test_the_optimizer_defines_steps_even_after_earlier_calls(tmp_path):
+    """The program accumulates gradients: four calls make a step."""
     (tmp_path / "accumulates.py").write_text(
         "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -274,7 +274,7 @@ def test_a_call_before_the_optimizer_is_made_leaves_the_steps_to_it(tmp_path):
     assert len(captured.run["profiled_step_times_ns"]) == 3
 
 
-def test_a_schedule_that_records_no_step_says_so(tmp_path):
+def test_a_schedule_that_records_no_step_is_an_error(tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     command = ["-m", "capture", "run", "--profile-wait", "50", "--out", "run", "--", "mine.py"]
     done = run(*command, cwd=tmp_path)
@@ -312,7 +312,7 @@ def test_a_program_may_close_stderr(tmp_path):
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_a_handler_of_the_script_for_sigterm_is_its_own(tmp_path):
+def test_the_sigterm_handler_of_a_script_is_kept(tmp_path):
     (tmp_path / "handles.py").write_text(
         "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
         + MODEL
@@ -323,7 +323,7 @@ def test_a_handler_of_the_script_for_sigterm_is_its_own(tmp_path):
     assert (done.returncode, done.stdout) == (0, "\nmine\ngoes on\n")
 
 
-def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
+def test_a_script_that_works_on_other_threads_gets_a_reason(tmp_path):
     (tmp_path / "threads.py").write_text(
         "import threading, torch\nmodel = torch.nn.Linear(4, 4)\n"
         "worker = threading.Thread(target=lambda: model(torch.ones(2, 4)))\n"
@@ -333,7 +333,7 @@ def test_a_script_whose_threads_do_the_work_is_told(tmp_path):
     done = run(*capture, "--", "threads.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "done\n")
-    assert "--from-start records all threads" in done.stderr.splitlines()[-1]
+    assert "use --from-start to record all threads" in done.stderr.splitlines()[-1]
     done = run(*capture, "--from-start", "--", "threads.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert len(Captured.read(tmp_path / "run").named("aten::linear")) == 1
@@ -353,7 +353,7 @@ def test_a_fork_that_ends_leaves_the_run_to_its_parent(tmp_path):
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_modes_and_tracers_of_the_program_see_nothing_of_the_steps(tmp_path):
+def test_modes_and_tracers_of_the_program_do_not_see_step_labels(tmp_path):
     (tmp_path / "modes.py").write_text(
         "import torch\nfrom torch.fx.experimental.proxy_tensor import make_fx\n"
         "from torch.utils._python_dispatch import TorchDispatchMode\n"
@@ -376,7 +376,7 @@ def test_modes_and_tracers_of_the_program_see_nothing_of_the_steps(tmp_path):
 
 @pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
 def test_each_denoising_step_is_a_step(before, steps, tmp_path):
-    """With a stand-in for diffusers; what was recorded before its import is a step of its own."""
+    """With a stand-in for diffusers. Work before its import is a separate step."""
     module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
     module.parent.mkdir(parents=True)
     for folder in (module.parent, module.parent.parent):
@@ -402,7 +402,7 @@ def test_each_denoising_step_is_a_step(before, steps, tmp_path):
     assert captured.run["steps_from"] == "denoising"
 
 
-def test_a_function_with_labels_is_scripted_while_they_are_recorded(tmp_path):
+def test_a_function_with_labels_can_be_scripted_during_a_recording(tmp_path):
     (tmp_path / "labels.py").write_text(
         "import torch\nfrom torch.autograd.profiler import record_function\n"
         + MODEL
@@ -417,7 +417,7 @@ def test_a_function_with_labels_is_scripted_while_they_are_recorded(tmp_path):
     assert captured.named("scripted|a 'quoted' label")[1:]
 
 
-def test_a_profiler_of_ours_in_the_program_takes_over(tmp_path):
+def test_a_capture_profiler_in_the_program_takes_over(tmp_path):
     (tmp_path / "ours.py").write_text(
         "import torch, capture\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
         "with capture.Profiler(output_dir='theirs'): model(torch.ones(2, 4))"
@@ -429,7 +429,7 @@ def test_a_profiler_of_ours_in_the_program_takes_over(tmp_path):
         assert len(Captured.read(tmp_path / directory).named("aten::linear")) == 1
 
 
-def test_a_process_that_grows_ends_its_recording(tmp_path):
+def test_a_recording_ends_if_the_process_grows(tmp_path):
     (tmp_path / "grows.py").write_text(
         "import time, torch\nheld = []\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
         "while torch.autograd.profiler._is_profiler_enabled and len(held) < 100:\n"
@@ -445,7 +445,7 @@ def test_a_process_that_grows_ends_its_recording(tmp_path):
     assert not captured.named("aten::cumsum")
 
 
-def test_a_failure_of_the_recording_is_none_of_the_program(tmp_path):
+def test_a_failed_recording_does_not_affect_the_program(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import shutil, warnings\nwarnings.simplefilter('error')\n"
         + MODEL.replace("model(torch", "shutil.rmtree('run', ignore_errors=True); model(torch")
@@ -461,14 +461,14 @@ def test_a_failure_of_the_recording_is_none_of_the_program(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_what_stands_behind_the_program_is_its_own(tmp_path):
+def test_arguments_after_the_program_belong_to_it(tmp_path):
     (tmp_path / "mine.py").write_text("import sys\nprint(sys.argv)")
     for command in (["mine.py", "--", "--x"], ["--", "mine.py", "--", "--x"]):
         done = run("-m", "capture", "run", "--out", "run", *command, cwd=tmp_path)
         assert done.stdout == "['mine.py', '--', '--x']\n"
 
 
-def test_a_run_is_added_to_a_store_at_once(tmp_path):
+def test_ingest_adds_the_run_to_a_store(tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     done = run(
         *("-m", "capture", "run", "--ingest", "store", "--out", "run", "--", "mine.py"),
@@ -493,7 +493,7 @@ def test_two_ranks_write_into_one_directory(tmp_path):
     assert (captured.run["rank"], captured.run["world_size"]) == (0, 2)
 
 
-def test_ranks_of_a_script_are_recorded_by_a_launcher(tmp_path):
+def test_a_launcher_can_start_capture_on_each_rank(tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     capture = ["-m", "capture", "run", "--out", "both", "--", "mine.py"]

@@ -1,4 +1,4 @@
-"""Memory snapshots: when they are taken, and of which moment."""
+"""Memory snapshots and the moments at which they are taken."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 
 @pytest.fixture
 def allocator(monkeypatch) -> SimpleNamespace:
-    """A stand-in for CUDA's allocator, for there is none on a CPU: it numbers its snapshots."""
+    """A stand-in for CUDA's allocator, which a CPU lacks. It numbers its snapshots."""
     import torch
 
     seen = SimpleNamespace(calls=[], observers=[], snapshots=0)
@@ -26,14 +26,16 @@ def allocator(monkeypatch) -> SimpleNamespace:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     memory = torch.cuda.memory
-    monkeypatch.setattr(memory, "_record_memory_history", lambda **said: seen.calls.append(said))
+    monkeypatch.setattr(
+        memory, "_record_memory_history", lambda **options: seen.calls.append(options)
+    )
     monkeypatch.setattr(memory, "_dump_snapshot", dump)
     attach = "_cuda_attach_out_of_memory_observer"
     monkeypatch.setattr(torch._C, attach, seen.observers.append, raising=False)
     return seen
 
 
-def test_a_snapshot_is_written_although_memory_ran_out(allocator, tmp_path):
+def test_a_snapshot_is_written_after_memory_ran_out(allocator, tmp_path):
     import torch
 
     profiler = Profiler(activities=["MEM"], output_dir=tmp_path, name="oom", max_memory_entries=7)
@@ -46,8 +48,8 @@ def test_a_snapshot_is_written_although_memory_ran_out(allocator, tmp_path):
 
 
 @pytest.mark.parametrize(("is_caught", "kept"), [(False, "snapshot 1"), (True, "snapshot 2")])
-def test_a_snapshot_is_of_the_moment_when_memory_ran_out(is_caught, kept, allocator, tmp_path):
-    """A program that goes on has one of its end, whose history holds that moment."""
+def test_a_snapshot_shows_the_moment_when_memory_ran_out(is_caught, kept, allocator, tmp_path):
+    """If the program continues, the snapshot is from its end. Its history includes the moment."""
     import torch
 
     snapshot = tmp_path / "oom-rank0-memory.pickle"
@@ -57,18 +59,18 @@ def test_a_snapshot_is_of_the_moment_when_memory_ran_out(is_caught, kept, alloca
         assert snapshot.read_text() == "snapshot 1"
         if not is_caught:
             raise torch.OutOfMemoryError("CUDA out of memory")
-    runs_out(0, 1 << 30, 1 << 30, 0)  # torch cannot be told to forget it
+    runs_out(0, 1 << 30, 1 << 30, 0)  # torch cannot remove the observer
 
     assert snapshot.read_text() == kept
 
 
-def test_what_fails_before_the_body_leaves_a_snapshot(allocator, tmp_path):
+def test_a_failed_preparation_leaves_a_snapshot(allocator, tmp_path):
     import torch
 
     profiler = Profiler(activities=["MEM"], output_dir=tmp_path, name="oom")
     profiler.describe(model="large")
     with suppress(torch.OutOfMemoryError), profiler.preparing():
-        assert allocator.calls  # weights that are loaded now have stacks
+        assert allocator.calls  # weights that are loaded from here have stacks
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     run = Captured.read(tmp_path).run

@@ -1,4 +1,4 @@
-"""The stages of diffusers pipelines in traces, and that nothing else of a pipeline changes."""
+"""The stages of diffusers pipelines in traces. Pipelines stay otherwise unchanged."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LABELS = r"(pipeline|stage|block): .*|ProfilerStep#\d+"
 
 
 def marks(directory: Path) -> list[str]:
-    """The marks of a trace in the order of their starts, each below those around it: `a/b/c`."""
+    """Return the marks of a trace by start, each with its outer marks: `a/b/c`."""
     found = []
     around: list[tuple[str, float]] = []
     for event in sorted(
@@ -29,7 +29,7 @@ def marks(directory: Path) -> list[str]:
 
 
 def a_pipeline(**parts: Any) -> Any:
-    """A pipeline of two steps in which a transformer of two blocks adds 1 to its input."""
+    """Build a pipeline of two steps. In each, a transformer of two blocks adds 1 to its input."""
     import torch
     from diffusers import DiffusionPipeline
 
@@ -76,7 +76,7 @@ def a_pipeline(**parts: Any) -> Any:
 
 
 def attributes(pipeline: Any) -> list[object]:
-    """All that could be replaced in a pipeline, its parts and its class."""
+    """Return all attributes of a pipeline, its parts and its classes."""
     owners = [type(pipeline), type(pipeline).__mro__[1], pipeline, pipeline.vae]
     owners += [pipeline.vae, *pipeline.transformer.modules()]
     return [dict(vars(owner)) for owner in owners]
@@ -96,7 +96,7 @@ CALL = [
 ]
 
 
-def test_a_call_is_marked_and_stays_as_it_is(tmp_path):
+def test_a_call_is_marked_and_the_pipeline_unchanged(tmp_path):
     pipeline = a_pipeline()
     before = attributes(pipeline)
     with Profiler(output_dir=tmp_path / "run"):
@@ -107,7 +107,7 @@ def test_a_call_is_marked_and_stays_as_it_is(tmp_path):
     assert attributes(pipeline) == before
 
 
-def test_a_class_that_the_body_defines_is_marked_and_so_are_two_denoisers(tmp_path):
+def test_a_class_defined_in_the_body_and_two_denoisers_are_marked(tmp_path):
     import diffusers
 
     assert diffusers.DiffusionPipeline
@@ -118,7 +118,7 @@ def test_a_class_that_the_body_defines_is_marked_and_so_are_two_denoisers(tmp_pa
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
-def test_an_error_leaves_nothing_replaced(error, tmp_path):
+def test_the_pipeline_is_unchanged_after_an_error(error, tmp_path):
     pipeline = a_pipeline()
     before = attributes(pipeline)
     with pytest.raises(type(error)), Profiler(output_dir=tmp_path / "run"):
@@ -156,7 +156,7 @@ def test_stages_are_marked_without_taking_denoising_steps(tmp_path):
     assert "ProfilerStep#1/Own/denoise/Block" in found
 
 
-def test_a_pipeline_inside_another_one(tmp_path):
+def test_a_pipeline_inside_another_one_is_marked(tmp_path):
     from diffusers import DiffusionPipeline
 
     class Outer(DiffusionPipeline):
@@ -179,7 +179,7 @@ def test_a_pipeline_inside_another_one(tmp_path):
 
 @pytest.fixture
 def compilations() -> Iterator[None]:
-    """Other tests in this process see none of them."""
+    """Remove all compilations after the test, so that other tests do not see them."""
     import torch._dynamo
 
     yield
@@ -190,7 +190,7 @@ def compilations() -> Iterator[None]:
 @pytest.mark.usefixtures("compilations")
 @pytest.mark.filterwarnings("ignore:TORCH_TRACE")
 @pytest.mark.parametrize("regional", [False, True])
-def test_marks_make_nothing_compile_again(regional, tmp_path):
+def test_marks_cause_no_recompilation(regional, tmp_path):
     import torch
 
     pipeline = a_pipeline()
@@ -217,7 +217,7 @@ def test_marks_make_nothing_compile_again(regional, tmp_path):
     assert len(blocks) == (4 if regional else 0)
 
 
-def test_a_schedule_that_begins_inside_a_call_marks_what_it_records(tmp_path):
+def test_a_schedule_that_begins_inside_a_call_marks_its_steps(tmp_path):
     pipeline = a_pipeline()
     with Profiler(output_dir=tmp_path / "run", skip_first=1, warmup=0, active=1):
         pipeline(1.0)

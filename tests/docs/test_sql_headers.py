@@ -14,7 +14,7 @@ from ingest import connect, sql
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """A connection to an empty store, with views that stand for the tables named to macros."""
+    """A connection to an empty store, with views as arguments for macros that take a table name."""
     store = ingest.Store(tmp_path_factory.mktemp("documented") / "store")
     with connect(store.path) as opened:
         opened.execute("CREATE TEMP VIEW asked AS FROM memory_timeline")
@@ -63,12 +63,12 @@ def test_every_column_of_a_macro_is_documented(macro: sql.SqlFile, connection: C
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "ingest" / "sql").rglob("*.sql")), ids=str)
-def test_every_sql_file_says_what_it_is_for(path: Path) -> None:
+def test_every_sql_file_begins_with_a_header(path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("-- ")
 
 
-def test_the_sql_names_the_unknown_as_everything_else_does() -> None:
-    """A literal in brackets stands for what has no name; `ingest.names` has them all."""
+def test_the_sql_uses_the_shared_placeholder_names() -> None:
+    """A literal in brackets replaces a missing name and must be in `ingest.names`."""
     names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
     for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
         lines = path.read_text(encoding="utf-8").splitlines()

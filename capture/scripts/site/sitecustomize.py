@@ -1,7 +1,7 @@
-"""Has `capture run` record a Python process that the program starts.
+"""Records a Python process that a program under `capture run` starts.
 
-The folder of this file is on PYTHONPATH, so each Python imports it first of all. Nothing else is
-imported until the process imports torch. Python 2 must be able to read it, too.
+The directory of this file is on PYTHONPATH, so each Python process imports it at its start. Nothing
+else is imported until the process imports torch. The syntax must be valid in Python 2, too.
 """
 
 # mypy: ignore-errors
@@ -10,20 +10,20 @@ import importlib
 import os
 import sys
 
-WISH = os.environ.get("TRACEHOUSE_CAPTURE")
-HELPERS = ("multiprocessing.resource_tracker", "compile_worker")  # the second is Inductor's
+REQUEST = os.environ.get("TRACEHOUSE_CAPTURE")
+HELPERS = ("multiprocessing.resource_tracker", "compile_worker")  # the second belongs to Inductor
 
 
 def wait_for_torch():
     scripts = os.path.dirname(HERE)
-    imports = {"__name__": "imports"}  # without importing the package around it
+    imports = {"__name__": "imports"}  # load the file alone, without its package
     with open(os.path.join(scripts, "imports.py"), encoding="utf-8") as file:
         exec(compile(file.read(), file.name, "exec"), imports)
 
     def record():
-        if os.environ.get("TRACEHOUSE_CAPTURE") != WISH:  # it is `capture` itself
+        if os.environ.get("TRACEHOUSE_CAPTURE") != REQUEST:  # this process is `capture` itself
             return
-        if not os.path.exists(WISH):
+        if not os.path.exists(REQUEST):
             complain("the program that started it has ended")
             return
         try:
@@ -32,7 +32,7 @@ def wait_for_torch():
                 from capture.scripts.child import record_child
             finally:
                 sys.path.pop()
-            record_child(WISH)
+            record_child(REQUEST)
         except Exception as error:
             complain(repr(error))
 
@@ -45,7 +45,7 @@ def complain(why):
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != HERE]
-if sys.version_info >= (3, 11) and WISH and os.path.exists(WISH):
+if sys.version_info >= (3, 11) and REQUEST and os.path.exists(REQUEST):
     if not any(name in word for word in sys.orig_argv for name in HELPERS):
         try:
             wait_for_torch()

@@ -1,8 +1,9 @@
-"""Figures of another tool beside those of tracehouse, and the reason where they differ.
+"""Compares figures of another tool with those of tracehouse, and finds reasons for differences.
 
-A figure that differs is calculated again, twice: plainly, and by a rule of the other tool, such as
-"kernels without a launch do not count". The rule is the reason only if the plain figure is that of
-tracehouse, and the one by the rule that of the other tool. Any other figure is `unexplained`.
+A figure that differs is calculated again twice: plainly, and by a rule of the other tool, such as
+"kernels without a launch do not count". The rule is the reason only if the plain figure equals that
+of tracehouse and the figure by the rule equals that of the other tool. Otherwise, the figure is
+`unexplained`.
 """
 
 import json
@@ -19,27 +20,27 @@ Rows = Sequence[Mapping[str, Any]]
 
 EQUAL = "equal"
 UNEXPLAINED = "unexplained"
-PLAIN = ""  # stands among the rules for none of them
-PRECISION = 1e-9  # of a mean or a standard deviation, which are sums of floats
+PLAIN = ""  # the key for the figures without any rule
+PRECISION = 1e-9  # relative error of means and standard deviations, which are sums of floats
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An analysis of one trace: figures by what they are of, the last part their name."""
+    """An analysis of one trace by both tools. The last part of a key is the name of the figure."""
 
     analysis: str
     trace: str
     peer: Figures
     ours: Figures
-    by_rule: Mapping[str, Figures] = field(default_factory=dict)  # with `PLAIN`: without any rule
-    slack: float = 0.0  # what rounding in the other tool accounts for
+    by_rule: Mapping[str, Figures] = field(default_factory=dict)  # `PLAIN`: without any rule
+    slack: float = 0.0  # the error of rounding in the other tool
 
     def judged(self) -> Counter[str]:
-        """How many figures are equal, and how many differ for each reason."""
+        """Count the equal figures, and the different figures by reason."""
         return Counter(self._reason(key) for key in sorted(self.peer.keys() | self.ours.keys()))
 
     def unexplained(self) -> dict[tuple[str, ...], tuple[Any, Any]]:
-        """The figures without a reason: the other tool's, and that of tracehouse."""
+        """Return the figures without a reason: that of the other tool and that of tracehouse."""
         keys = sorted(self.peer.keys() | self.ours.keys())
         return {
             key: (self.peer.get(key), self.ours.get(key))
@@ -61,14 +62,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace in a store, which answers queries with figures."""
+    """A trace in a store, to query figures."""
 
     connection: DuckDBPyConnection
     name: str
     run: str
 
-    def asked(self, query: str) -> Figures:
-        """The figures that `query` gives: its columns of text say what they are of."""
+    def figures_of(self, query: str) -> Figures:
+        """Return the figures of a query. Its text columns are the beginning of their keys."""
         result = self.connection.execute(query)
         columns = [column[0] for column in result.description or ()]
         figures: Figures = {}
@@ -84,10 +85,10 @@ class Trace:
     def by_rules(
         self, rules: Sequence[str], query: Callable[[frozenset[str]], str]
     ) -> dict[str, Figures]:
-        """The figures without any rule, by each rule alone, by each two of them, and so on."""
+        """Return the figures for each combination of rules, including no rule."""
         sizes = range(len(rules) + 1)
         chosen = [some for size in sizes for some in combinations(rules, size)]
-        return {", ".join(some): self.asked(query(frozenset(some))) for some in chosen}
+        return {", ".join(some): self.figures_of(query(frozenset(some))) for some in chosen}
 
     def compared(
         self,
@@ -100,12 +101,12 @@ class Trace:
         whole: bool = True,
         slack: float = 0.0,
     ) -> Comparison:
-        """The figures of `rows`, which `keys` tell apart, beside those that `query` gives.
+        """Compare the figures of `rows`, identified by `keys`, with those of `query`.
 
-        Only figures that both have count. Without `whole`, so do only the rows that the other tool
-        listed.
+        Only figures with a name that both have are compared. Without `whole`, only rows that the
+        other tool listed are compared.
         """
-        ours = self.asked(query)
+        ours = self.figures_of(query)
         names = {key[-1] for key in ours}
         peer: Figures = {}
         for row in rows:
@@ -117,12 +118,12 @@ class Trace:
 
 
 def text_of(value: Any) -> str:
-    """`value` as queries give it: what is no text is JSON."""
+    """Return `value` in the form of query results: text, or JSON for other types."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _same(figure: Any, other: Any, slack: float) -> bool:
-    """Whether they are equal: nothing is 0, and a pair is the least and the most it can be."""
+    """Return whether figures are equal. None counts as 0, and a pair is a lower and upper bound."""
     (least, most), (other_least, other_most) = _bounds(figure), _bounds(other)
     margin = slack + PRECISION * abs(most)
     return least - margin <= other_most and other_least <= most + margin

@@ -1,4 +1,4 @@
-"""What HTA 0.6.1 says about the device's time, beside what tracehouse says."""
+"""Compares HTA 0.6.1's analyses of device time with tracehouse."""
 
 from collections.abc import Iterator, Set
 from typing import Any
@@ -66,7 +66,7 @@ GAPS_OF_OURS = IDLE.format(
 
 
 def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """Where the device's time went: the analyses of all of a trace."""
+    """Compare the analyses of device time of a complete trace."""
 
     def by_rule(select: str, *rules: str) -> dict[str, Figures]:
         return trace.by_rules(rules, lambda chosen: _seen(trace, select, chosen))
@@ -120,8 +120,8 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
         FROM stream_idle() WHERE run_id = '{trace.run}'""",
         by_rule(GAPS_OF_OURS, ORPHANS)
         | {
-            GAPS: trace.asked(_seen(trace, GAPS_OF_HTA)),
-            f"{ORPHANS}, {GAPS}": trace.asked(_seen(trace, GAPS_OF_HTA, {ORPHANS})),
+            GAPS: trace.figures_of(_seen(trace, GAPS_OF_HTA)),
+            f"{ORPHANS}, {GAPS}": trace.figures_of(_seen(trace, GAPS_OF_HTA, {ORPHANS})),
         },
         keys=("stream", "idle_category"),
         slack=0.00501,
@@ -129,23 +129,23 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def _seen(trace: Trace, select: str, rules: Set[str] = frozenset()) -> str:
-    """A query of the activities as HTA sees them by these of its rules."""
+    """Return a query of the activities by these rules of HTA."""
     switches = {"orphans": ORPHANS not in rules, "syncs": SYNCS in rules}
     return f"WITH {ACTIVITIES.format(run=trace.run, **switches)} {select}"
 
 
 def _kernels(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """The kernels by name: HTA's 25 longest, and its 10 of each type with a rest, `others`."""
+    """Compare kernels by name: HTA's 25 longest, and its 10 longest per type with `others`."""
     query = f"""SELECT name, total_ns / 1e3 AS "sum (us)", max_ns / 1e3 AS "max (us)",
         min_ns / 1e3 AS "min (us)", mean_ns / 1e3 AS "mean (us)", stddev_ns / 1e3 AS stddev
     FROM kernel_statistics() WHERE run_id = '{trace.run}'"""
     of_name = {
-        PLAIN: trace.asked(_seen(trace, OF_NAME)),
-        ORPHANS: trace.asked(_seen(trace, OF_NAME, {ORPHANS})),
+        PLAIN: trace.figures_of(_seen(trace, OF_NAME)),
+        ORPHANS: trace.figures_of(_seen(trace, OF_NAME, {ORPHANS})),
     }
     of_sum = {
-        SUMS: trace.asked(_seen(trace, OF_SUM)),
-        f"{ORPHANS}, {SUMS}": trace.asked(_seen(trace, OF_SUM, {ORPHANS})),
+        SUMS: trace.figures_of(_seen(trace, OF_SUM)),
+        f"{ORPHANS}, {SUMS}": trace.figures_of(_seen(trace, OF_SUM, {ORPHANS})),
     }
     top = [row for row in output["gpu_kernel_breakdown_n10"]["top10"] if row["name"] != "others"]
     for analysis, rows, rules in (
@@ -160,6 +160,6 @@ def _kernels(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def _idle_rows(idle: dict[str, Any]) -> list[dict[str, Any]]:
-    """The sums of each stream and category with their statistics, which HTA has in two tables."""
+    """Join HTA's two tables of each stream and category: sums and statistics."""
     statistics = {(row["stream"], row["idle_category"]): row for row in idle["interval_stats"]}
     return [row | statistics[row["stream"], row["idle_category"]] for row in idle["breakdown"]]

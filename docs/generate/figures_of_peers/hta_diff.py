@@ -1,4 +1,4 @@
-"""What HTA 0.6.1 says about the difference of two traces, beside what tracehouse says."""
+"""Compares HTA 0.6.1's differences of two traces with tracehouse."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ FROM ({diff})"""
 
 
 def differences(control: Trace, test: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """What TraceDiff says about the first iterations of two traces."""
+    """Compare TraceDiff of the first iterations of two traces."""
     both = Trace(control.connection, f"{control.name}, {test.name}", control.run)
     runs = {"control": control.run, "test": test.run}
     host = SIDES.format(source="(FROM events WHERE depth IS NOT NULL)", **runs)
@@ -43,12 +43,12 @@ def differences(control: Trace, test: Trace, output: dict[str, Any]) -> Iterator
             f"compare_traces, {device}",
             output[device]["rows"],
             diff,
-            {rule: both.asked(query) for rule, query in queries.items()},
+            {rule: both.figures_of(query) for rule, query in queries.items()},
             keys=("name",),
         )
         yield both.compared(
             f"ops_diff, {device}",
             [output[f"{device}_ops_diff_counts"]],
             CHANGED.format(diff=diff),
-            {rule: both.asked(CHANGED.format(diff=query)) for rule, query in queries.items()},
+            {rule: both.figures_of(CHANGED.format(diff=query)) for rule, query in queries.items()},
         )

@@ -1,4 +1,4 @@
-"""What HTA 0.6.1 says about launches, queues and copies, beside what tracehouse says."""
+"""Compares HTA 0.6.1's analyses of launches, queues and copies with tracehouse."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ GRAPHS = "does not count launches of graphs"
 LONG = "calls no kernel of a launch above the cutoff short"
 CHANGES = "averages over changes, not over time"
 REMAINDERS = "counts remainders of its sums as bandwidth"
-NOTHING = 1e-9  # GB/s: less than any copy moves
+NOTHING = 1e-9  # GB/s, less than the bandwidth of any copy
 
 # The API calls that HTA counts as launches.
 KNOWN = "('cudaLaunchKernel', 'cudaLaunchKernelExC', 'cudaMemcpyAsync', 'cudaMemsetAsync')"
@@ -34,7 +34,8 @@ OF_STEPS = """SELECT sum(launches) AS n, sum(long_calls) AS runtime_outliers_gt5
 FROM launch_statistics(by_step := TRUE)
 WHERE run_id = '{run}' AND (api IN {known} OR {graphs})
     AND step < (SELECT max(step) FROM steps WHERE run_id = '{run}')"""
-# The mean over time; or the least and the greatest over changes, as moments do not order theirs.
+# The mean over time; or bounds of the mean over changes, because changes at equal times have no
+# order.
 QUEUES = """WITH launches AS (
     SELECT stream::VARCHAR AS stream, launch_id, min(launch_ns) AS launch_ns,
         min(kernels.start_ns) AS start_ns
@@ -82,7 +83,7 @@ rates AS (
 
 
 def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """What was recorded of a trace, how its work was launched, and what its copies moved."""
+    """Compare the recorded rows and steps, launches, queue lengths and copies of a trace."""
 
     def queues(chosen: frozenset[str]) -> str:
         return QUEUES.format(
@@ -133,7 +134,7 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def without_last_step(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """The launches of all steps but the last, which HTA leaves out by default."""
+    """Compare the launches of all steps except the last, which HTA omits by default."""
     if not output["iterations"]:
         return
 
@@ -149,7 +150,7 @@ def without_last_step(trace: Trace, output: dict[str, Any]) -> Iterator[Comparis
 
 
 def exact(trace: Trace, output: dict[str, Any]) -> Comparison:
-    """What a plain reading of the file gives, to the nanosecond."""
+    """Compare device times with a plain reading of the file, to the nanosecond."""
     return trace.compared(
         "time of the device, from the file",
         [output],
@@ -182,7 +183,7 @@ def _launches(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
         "get_cuda_kernel_launch_stats",
         described,
         queries[True],
-        {PLAIN: trace.asked(queries[True]), GRAPHS: trace.asked(queries[False])},
+        {PLAIN: trace.figures_of(queries[True]), GRAPHS: trace.figures_of(queries[False])},
         keys=("of",),
     )
 
@@ -202,7 +203,7 @@ def _launches(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def _remainders(rows: list[dict[str, Any]]) -> Figures:
-    """The figures of copies whose slowest bandwidth is none: it is a remainder, and counts."""
+    """Return the figures of copies whose minimum bandwidth is a remainder of HTA's sums."""
     return {
         (row["name"], name): value
         for row in rows

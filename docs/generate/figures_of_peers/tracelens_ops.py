@@ -1,4 +1,4 @@
-"""What TraceLens says about operators and kernels, beside what tracehouse says."""
+"""Compares TraceLens' sheets of operators and kernels with tracehouse."""
 
 from collections.abc import Iterator, Set
 from typing import Any
@@ -15,13 +15,13 @@ BIAS = "counts the operations of the bias"
 RESULT = "counts the elements of the result, not of the first input"
 SYNTHETIC = "makes up an operator for a kernel"
 
-# The least and the most that TraceLens' doubles make of a time: each activity adds its own error.
+# Bounds of a time in TraceLens' doubles: each activity adds an error.
 ABOUT = "[{value} - {step} * {activities}, {value} + {step} * {activities}]"
 OPS = """SELECT call.name, count(*) AS "Count", {direct} AS total_direct_kernel_time_ms,
     {subtree} AS total_subtree_kernel_time_ms
 FROM op_calls AS call INNER JOIN ops USING (run_id, rank, event_id)
 WHERE run_id = '{run}' AND level = 'leaf' GROUP BY call.name"""
-# The same with the time of a call as the union of its activities, and calls by TraceLens' rules.
+# The same by TraceLens' rules: the time of a call is the union of its activities.
 MERGED = """WITH RECURSIVE inside AS (
     SELECT kernels.event_id, kernels.start_ns, kernels.start_ns + kernels.dur_ns AS end_ns,
         coalesce(op_id, launch_id) AS owner_id, coalesce(op, call.name) AS name, TRUE AS is_direct
@@ -73,7 +73,7 @@ UNIQUE_ARGS = """SELECT events.name, {arguments}, count(*) AS operation_count, {
 FROM {calls} AS call INNER JOIN events USING (run_id, event_id)
 WHERE run_id = '{run}' GROUP BY ALL"""
 LEAVES = "(FROM op_calls WHERE level = 'leaf')"
-# The same as `op_calls`, from the kernels.
+# The same as `op_calls`, computed from the kernels.
 CALLS = """(
     SELECT run_id, owner_id AS event_id, sum(ns) AS device_ns, count(*) AS activities
     FROM (
@@ -85,7 +85,7 @@ CALLS = """(
     ) WHERE owner_id IS NOT NULL GROUP BY run_id, owner_id
 )"""
 OPS_THAT_LAUNCH = "(SELECT run_id, event_id FROM ops WHERE {device} > 0)"
-# What torch counts, or by TraceLens' rules what it counts itself.
+# Operations as torch counts them, or by TraceLens' rules.
 FLOPS = """SELECT name, input_dims AS "Input Dims", any_value(flops / calls +
     CASE WHEN name = 'aten::addmm' AND {bias}
         THEN (input_dims ->> '$[1][0]')::BIGINT * (input_dims ->> '$[2][1]')::BIGINT
@@ -100,7 +100,7 @@ STATISTICS = {"mean": "avg", "median": "median", "std": "stddev_samp", "min": "m
 
 
 def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """The sheets of operators and kernels of a trace."""
+    """Compare the sheets of operators and kernels of a trace."""
 
     def merged(chosen: Set[str]) -> str:
         return MERGED.format(
@@ -138,7 +138,7 @@ def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def _unique_args(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """Operators with equal arguments: their time on the device, and on the host."""
+    """Compare operators with equal arguments: their device time and host time."""
     arguments = ", ".join(
         f"""coalesce(args ->> '$."{name}"', 'null') AS "{name}" """ for name in ARGUMENTS
     )
@@ -196,12 +196,12 @@ def _unique_args(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
 
 
 def _flops(trace: Trace, rows: list[dict[str, Any]]) -> Comparison:
-    """The floating-point operations of a call, where torch counts them too."""
+    """Compare the floating-point operations of calls for which torch counts them, too."""
 
     def query(chosen: Set[str]) -> str:
         return FLOPS.format(run=trace.run, bias=BIAS in chosen, result=RESULT in chosen)
 
-    counted = trace.asked(query(frozenset()))
+    counted = trace.figures_of(query(frozenset()))
     listed = [row for row in rows if (row["name"], text_of(row["Input Dims"]), "GFLOPS") in counted]
     return trace.compared(
         "unified_perf_summary, GFLOPS",

@@ -1,4 +1,4 @@
-"""What TraceLens says about the time of the device, beside what tracehouse says."""
+"""Compares TraceLens' sheets of device time with tracehouse."""
 
 from collections.abc import Iterator, Set
 from typing import Any
@@ -8,7 +8,7 @@ from docs.generate.figures_of_peers.figures import Comparison, Trace
 ORPHANS = "drops activities without a launch"
 SETS = "counts memory sets as computation"
 NCCL = "knows communication by `nccl` in the name only"
-STEP = 0.25e-3  # µs: what doubles cannot tell apart in times of this size, as TraceLens has them
+STEP = 0.25e-3  # µs: the resolution of doubles for times of this size, in TraceLens
 
 # The device's activities by TraceLens' rules.
 STRETCHES = """WITH activities AS (
@@ -68,8 +68,8 @@ WHERE run_id = '{run}' AND args ->> 'Collective name' IS NOT NULL GROUP BY ALL""
 
 
 def comparisons(trace: Trace, output: dict[str, Any]) -> Iterator[Comparison]:
-    """The time of the device by what ran, and its collectives."""
-    activities = trace.asked(
+    """Compare device time by kind of activity, and collectives."""
+    activities = trace.figures_of(
         f"""SELECT count(*) AS gpu_events_total, count(launch_id) AS gpu_events_linked_in_tree
         FROM kernels WHERE run_id = '{trace.run}'"""
     )

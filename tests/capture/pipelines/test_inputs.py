@@ -1,4 +1,4 @@
-"""What a pipeline is called with, by the options of the command line."""
+"""The inputs of a pipeline's call, and the options of the command line that set them."""
 
 import warnings
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 
 
 class Pipeline:
-    """Takes what a video pipeline takes, and keeps what it was called with."""
+    """A pipeline with the parameters of a video pipeline. It records the arguments of its call."""
 
     def __call__(
         self, prompt, negative_prompt=None, num_frames=8, guidance_scale=5.0, generator=None
@@ -45,19 +45,19 @@ def test_all_inputs_reach_the_pipeline():
     assert "height" not in known_inputs(pipeline, inputs)
 
 
-def test_what_is_not_asked_for_is_left_to_the_pipeline():
+def test_the_pipeline_chooses_inputs_that_are_not_given():
     pipeline = Pipeline()
     generate(pipeline, Inputs())
     assert pipeline.called["num_frames"] == 8
     assert pipeline.called["guidance_scale"] == 5.0
 
 
-def test_a_pipeline_without_a_denoiser():
+def test_a_pipeline_can_lack_a_denoiser():
     assert denoisers(Pipeline()) == {}
 
 
-def test_an_inference_with_all_options(run_loaded_capture, tmp_path):
-    """On a CPU, where nothing can be offloaded."""
+def test_an_inference_uses_all_options(run_loaded_capture, tmp_path):
+    """The test runs on a CPU, where nothing can be offloaded."""
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("one\n\ntwo\n")
     finished = run_loaded_capture(
@@ -67,8 +67,8 @@ def test_an_inference_with_all_options(run_loaded_capture, tmp_path):
     )
     assert finished.returncode == 0, finished.stderr
     run = Captured.read(tmp_path / "run").run
-    said = ("guidance", "negative_prompt", "prompt", "batch", "max_sequence_length")
-    assert [run[key] for key in said] == [3.5, "", ["one", "two"], 2, 32]
+    keys = ("guidance", "negative_prompt", "prompt", "batch", "max_sequence_length")
+    assert [run[key] for key in keys] == [3.5, "", ["one", "two"], 2, 32]
     assert run["warmup_inputs"] == {"steps": 1}
     assert "wall_time_ns" in run
     assert run["missing"].keys() == {"offload"}
@@ -89,18 +89,18 @@ def test_an_inference_with_all_options(run_loaded_capture, tmp_path):
         "--compile-cache=c",
     ],
 )
-def test_options_of_compilation_need_it(flag, run_loaded_capture):
+def test_options_of_compilation_need_compile(flag, run_loaded_capture):
     finished = run_loaded_capture("flux", "--tiny", flag, "--no-profile")
     assert finished.returncode == 1
     assert "needs --compile" in finished.stderr
 
 
-def test_a_file_without_prompts_is_one_error(run_loaded_capture, tmp_path):
+def test_a_file_without_prompts_is_an_error(run_loaded_capture, tmp_path):
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
     finished = run_loaded_capture("flux", "--tiny", "--prompts", str(empty), "--no-profile")
     assert finished.returncode == 1
-    assert "no prompt in it" in finished.stderr
+    assert "has no prompts" in finished.stderr
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,23 @@ def test_a_file_without_prompts_is_one_error(run_loaded_capture, tmp_path):
         ("sdxl", "StableDiffusionXLImg2ImgPipeline", 0.3, 1),
     ],
 )
-def test_an_image_to_begin_with(kind, pipeline, strength, steps, run_loaded_capture, tmp_path):
-    """A share of the five steps runs: as large as the pipeline has it, where none is asked for."""
+def test_a_pipeline_can_start_from_an_image(
+    kind, pipeline, strength, steps, run_loaded_capture, tmp_path
+):
+    """Only a share of the five steps runs: the default strength of the pipeline."""
     given = ("--image", "random", "--steps", "5", "--height", "32", "--save", "--batch", "2")
     finished = run_loaded_capture(kind, "--tiny", *given, "--out", str(tmp_path / "run"))
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / "run")
-    said = ("pipeline", "image", "strength", "steps", "height", "width")
-    assert [captured.run[key] for key in said] == [pipeline, "random", strength, steps, 32, 64]
+    keys = ("pipeline", "image", "strength", "steps", "height", "width")
+    assert [captured.run[key] for key in keys] == [pipeline, "random", strength, steps, 32, 64]
     assert len(captured.steps) == len(captured.run["step_times_ns"]) == steps
     from PIL import Image
 
     assert Image.open(tmp_path / "run" / "image-0.png").size == (64, 32)
 
 
-def test_the_image_decides_what_comes_out(tmp_path):
+def test_the_output_depends_on_the_image(tmp_path):
     from PIL import Image
 
     given = tmp_path / "red.png"
@@ -138,9 +140,9 @@ def test_the_image_decides_what_comes_out(tmp_path):
     assert (made[0] != made[1]).any()
 
 
-def test_a_video_begins_with_an_image():
+def test_a_video_can_start_from_an_image():
     with warnings.catch_warnings():
-        warnings.simplefilter("error", FutureWarning)  # of diffusers' parameters
+        warnings.simplefilter("error", FutureWarning)  # from diffusers' parameters
         pipeline = load("ltx", None, with_image=True, dtype="bfloat16")
     assert (type(pipeline).__name__, str(pipeline.dtype)) == (
         "LTXImageToVideoPipeline",
@@ -150,22 +152,22 @@ def test_a_video_begins_with_an_image():
     assert len(generate(pipeline, inputs).frames) == 2
 
 
-def test_an_image_that_cannot_be_had_is_one_error(tmp_path):
+def test_an_unreadable_image_is_an_error(tmp_path):
     no_image = tmp_path / "text.png"
     no_image.write_text("no image")
     with pytest.raises(CaptureError, match=r"text\.png: not an image"):
         read_image(str(no_image), 64, 64, 0)
     with pytest.raises(CaptureError, match="cannot be read as an image: No such file"):
         read_image(str(tmp_path / "none.png"), 64, 64, 0)
-    with pytest.raises(CaptureError, match="WanPipeline: no variant in diffusers"):
+    with pytest.raises(CaptureError, match="WanPipeline: diffusers has no variant"):
         load("wan", None, with_image=True)
 
 
-def test_a_strength_that_leaves_no_step_is_one_error():
+def test_a_strength_that_leaves_no_step_is_an_error():
     pipeline = load("sdxl", None, with_image=True)
-    with pytest.raises(CaptureError, match=r"0\.3 leaves less than one of 3 denoising steps"):
+    with pytest.raises(CaptureError, match=r"0\.3, less than one of 3 denoising steps"):
         check_inputs(pipeline, Inputs(steps=3, image="random", strength=0.3))
-    with pytest.raises(CaptureError, match="FluxPipeline takes no strength"):
+    with pytest.raises(CaptureError, match="FluxPipeline has no parameter strength"):
         check_inputs(load("flux", None), Inputs(image="random", strength=0.3))
 
 

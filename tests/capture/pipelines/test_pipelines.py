@@ -1,4 +1,4 @@
-"""Real captures of tiny pipelines: what the trace shows, what run.json says of it."""
+"""Runs of tiny pipelines: the content of their traces and of run.json."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -28,14 +28,14 @@ def test_stdout_is_the_run_directory_and_nothing_else(captured):
     assert captured.finished.stdout == f"{captured.directory}\n"
 
 
-def test_the_run_directory_holds_a_small_trace_and_what_it_cannot_say(captured):
+def test_the_run_directory_contains_a_small_trace_and_descriptions(captured):
     files = {path.name: path.stat().st_size for path in captured.directory.iterdir()}
 
     assert files.keys() == {"first light-rank0.trace.json.gz", "run.json", "rank0.json"}
     assert files["first light-rank0.trace.json.gz"] < 3e6
 
 
-def test_that_three_steps_were_chosen_is_said(captured):
+def test_the_default_of_three_steps_is_reported(captured):
     assert "3 denoising steps" in captured.finished.stderr
     assert captured.run["steps"] == 3
 
@@ -50,7 +50,7 @@ def test_each_denoising_step_is_a_profiler_step(captured):
         assert sum(inside(forward, step) for forward in forwards) == 1
 
 
-def test_the_stages_of_the_call_are_around_its_steps_and_blocks(captured):
+def test_the_stages_of_a_call_contain_its_steps_and_blocks(captured):
     (call,) = captured.named("pipeline: FluxPipeline")
     (encoding,) = captured.named("stage: encode")
     (denoising,) = captured.named("stage: denoise")
@@ -70,7 +70,7 @@ def test_the_stages_of_the_call_are_around_its_steps_and_blocks(captured):
         assert any(inside(op, stage) for op in ops)
 
 
-def test_ops_have_shapes_of_the_batch(captured):
+def test_ops_have_the_shapes_of_the_batch(captured):
     step = captured.named("ProfilerStep#1")[0]
     shapes = [
         op["args"]["Input Dims"][0] for op in captured.named("aten::linear") if inside(op, step)
@@ -113,7 +113,7 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
     marked_ns = sum(step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+"))
 
     assert len(run["step_times_ns"]) == len(run["profiled_step_times_ns"]) == run["steps"]
-    assert min(run["step_times_ns"]) > 0  # of a call of its own, which waits after each step
+    assert min(run["step_times_ns"]) > 0  # from another call, which waits after each step
     assert run["wall_time_ns"] == median(run["wall_times_ns"])
     assert marked_ns == pytest.approx(sum(run["profiled_step_times_ns"]), rel=0.2)
     assert marked_ns < run["profiled_wall_time_ns"]
@@ -131,9 +131,7 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
         ("diffusers", "StableDiffusionPipeline", "UNet2DConditionModel"),
     ],
 )
-def test_other_pipelines_have_their_steps_too(
-    kind, pipeline, denoiser, run_loaded_capture, tmp_path
-):
+def test_other_pipelines_have_steps_too(kind, pipeline, denoiser, run_loaded_capture, tmp_path):
     out = ["--out", str(tmp_path / kind), "--profile-with-stack"]
     finished = run_loaded_capture(kind, "--tiny", "--steps", "2", *out)
 
@@ -146,8 +144,8 @@ def test_other_pipelines_have_their_steps_too(
         assert sum(inside(forward, step) for forward in forwards) == 1
 
 
-def test_a_video_has_its_frames(run_loaded_capture, tmp_path):
-    """Wan runs its denoiser twice in a step, and returns its frames as arrays."""
+def test_the_frames_of_a_video_are_saved(run_loaded_capture, tmp_path):
+    """Wan runs its denoiser twice per step, and returns frames as arrays."""
     out = ["--out", str(tmp_path / "run"), "--profile-with-stack", "--save"]
     finished = run_loaded_capture("wan", "--tiny", "--steps", "2", "--height", "32", *out)
 
@@ -162,7 +160,7 @@ def test_a_video_has_its_frames(run_loaded_capture, tmp_path):
     assert Image.open(images[0]).size == (64, 32)
 
 
-def test_a_schedule_is_one_over_the_denoising_steps(run_loaded_capture, tmp_path):
+def test_a_schedule_applies_to_denoising_steps(run_loaded_capture, tmp_path):
     finished = run_loaded_capture(
         *(
             "flux",
@@ -179,13 +177,16 @@ def test_a_schedule_is_one_over_the_denoising_steps(run_loaded_capture, tmp_path
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / "run")
-    assert captured.steps == ["ProfilerStep#2", "ProfilerStep#3"]  # after one waited, one warm-up
-    assert captured.named("(pipeline|stage): .*") == []  # they began before the recording
+    assert captured.steps == [
+        "ProfilerStep#2",
+        "ProfilerStep#3",
+    ]  # after a wait step and a warm-up step
+    assert captured.named("(pipeline|stage): .*") == []  # these began before the recording
     assert captured.run["warmup_times_ns"] == []
     assert len(captured.run["profiled_step_times_ns"]) == 6
 
 
-def test_a_model_of_ones_own_is_loaded_from_its_directory(run_loaded_capture, tmp_path):
+def test_a_model_is_loaded_from_its_directory(run_loaded_capture, tmp_path):
     from capture.pipelines.sd import tiny_sd
 
     tiny_sd().save_pretrained(tmp_path / "model")
@@ -195,11 +196,11 @@ def test_a_model_of_ones_own_is_loaded_from_its_directory(run_loaded_capture, tm
     )
 
     assert finished.returncode == 0, finished.stderr
-    assert "a call" in finished.stdout  # only times were asked for
+    assert "per call" in finished.stdout  # --no-profile prints only times
     assert sorted(tmp_path.iterdir()) == [tmp_path / "model"]
 
 
-def test_a_notebook_can_record_less(capture_extra, tmp_path):
+def test_record_accepts_a_profiler_that_records_less(capture_extra, tmp_path):
     from capture.pipelines.flux import tiny_flux
 
     run = record(
@@ -220,18 +221,18 @@ def test_a_notebook_can_record_less(capture_extra, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "size", "words"),
+    ("kind", "size", "message"),
     [
         ("flux", {"width": 65}, "multiples of 4"),
         ("wan", {"width": 72}, "multiples of 16"),
-        ("wan", {"frames": 4}, "frames must be one more than a multiple of 4"),
+        ("wan", {"frames": 4}, "4 frames: must be one more than a multiple of 4"),
         ("ltx", {"height": 48}, "multiples of 32"),
-        ("ltx", {"frames": 5}, "frames must be one more than a multiple of 8"),
+        ("ltx", {"frames": 5}, "5 frames: must be one more than a multiple of 8"),
     ],
 )
 def test_a_size_that_the_pipeline_would_round_is_refused(
-    kind, size, words, capture_extra, tmp_path
+    kind, size, message, capture_extra, tmp_path
 ):
     profiler = Profiler(output_dir=tmp_path / "run")
-    with pytest.raises(CaptureError, match=words):
+    with pytest.raises(CaptureError, match=message):
         record(load(kind, None), profiler, model="mine", inputs=Inputs(**size))

@@ -1,4 +1,4 @@
-"""What makes a pipeline faster or smaller: offload, quantization, attention backends, caches."""
+"""Tuning of pipelines: offload, quantization, attention backends, caches."""
 
 import sys
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 
 
 class Offloaded:
-    """A pipeline that keeps how it was offloaded."""
+    """A pipeline that records the calls that offload it."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -36,7 +36,7 @@ def test_models_or_layers_are_offloaded(kind, method):
 
 
 @pytest.mark.parametrize(("device_type", "streams"), [("cuda", True), ("mps", False)])
-def test_groups_are_copied_on_a_stream_where_there_are_some(device_type, streams):
+def test_group_offload_uses_streams_on_devices_that_have_them(device_type, streams):
     pipeline, device = Offloaded(), SimpleNamespace(type=device_type)
     offload(pipeline, "group", device)
     options = {"onload_device": device, "offload_type": "leaf_level", "use_stream": streams}
@@ -50,8 +50,8 @@ def test_a_cpu_has_nothing_to_offload():
     assert pipeline.calls == []
 
 
-def test_run_json_says_what_was_changed(run_loaded_capture, tmp_path):
-    """TaylorSeer computes the attention of the first three steps, and then of each fifth."""
+def test_run_json_records_the_tuning(run_loaded_capture, tmp_path):
+    """TaylorSeer computes attention in the first three steps, then in every fifth step."""
     given = ("--attention", "_native_math", "--cache", "taylorseer", "--steps", "6")
     finished = run_loaded_capture("flux", "--tiny", *given, "--out", str(tmp_path / "run"))
     assert finished.returncode == 0, finished.stderr
@@ -69,31 +69,31 @@ def test_run_json_says_what_was_changed(run_loaded_capture, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "tuning", "words"),
+    ("kind", "tuning", "message"),
     [
         ("flux", Tuning(attention="nonesuch"), r"attention backend nonesuch: .*must be one of"),
         ("flux", Tuning(attention="flash"), r"attention backend flash: .*flash-attn"),
         ("flux", Tuning(attention="_native_cudnn"), r"attention backend _native_cudnn: No viable"),
-        ("sd3", Tuning(attention="native"), r"SD3Transformer2DModel: .*one backend alone"),
+        ("sd3", Tuning(attention="native"), r"SD3Transformer2DModel: .*only one backend"),
         ("sdxl", Tuning(cache="first-block"), r"UNet2DConditionModel .* has no enable_cache"),
         ("wan", Tuning(cache="taylorseer"), "taylorseer finds no layer to cache"),
     ],
 )
-def test_what_cannot_be_had_is_one_error(kind, tuning, words):
-    with pytest.raises(CaptureError, match=words):
+def test_an_unsupported_tuning_is_an_error(kind, tuning, message):
+    with pytest.raises(CaptureError, match=message):
         load(kind, None, tuning=tuning)
 
 
 @pytest.mark.parametrize(
-    ("tuning", "module", "words"),
+    ("tuning", "module", "message"),
     [
         (Tuning(quantization="int8wo"), "torchao.quantization", "pip install torchao"),
         (Tuning(cache="cache-dit"), "cache_dit", "pip install cache-dit"),
     ],
 )
-def test_what_is_not_installed_is_named(tuning, module, words, monkeypatch):
+def test_a_missing_package_is_named(tuning, module, message, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(CaptureError, match=words):
+    with pytest.raises(CaptureError, match=message):
         load("flux", None, tuning=tuning)
 
 
@@ -106,7 +106,7 @@ def test_torchao_quantizes_the_denoiser(kind):
     assert len(generate(pipeline, Inputs(steps=1)).images) == 1
 
 
-def test_torchao_is_told_what_to_do(monkeypatch):
+def test_torchao_gets_the_denoiser_and_the_config(monkeypatch):
     calls: list[Any] = []
     torchao = SimpleNamespace(
         quantize_=lambda *given: calls.append(given), Int8WeightOnlyConfig=lambda: "config"
@@ -117,7 +117,7 @@ def test_torchao_is_told_what_to_do(monkeypatch):
     assert calls == [(pipeline.transformer, "config")]
 
 
-def test_what_torchao_refuses_is_one_error(monkeypatch):
+def test_a_refusal_of_torchao_is_an_error(monkeypatch):
     def refuse(*_):
         raise AssertionError("needs a GPU\nof some kind")
 
@@ -130,7 +130,7 @@ def test_what_torchao_refuses_is_one_error(monkeypatch):
         load("flux", None, tuning=Tuning(quantization="float8dq"))
 
 
-def test_cache_dit_caches_a_tiny_denoiser_too():
+def test_cache_dit_works_for_a_tiny_denoiser():
     pytest.importorskip("cache_dit")
     pipeline = load("flux", None, tuning=Tuning(cache="cache-dit"))
     assert len(generate(pipeline, Inputs(steps=2)).images) == 1

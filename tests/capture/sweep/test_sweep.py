@@ -1,4 +1,4 @@
-"""`capture sweep` over a function: what is right, what is wrong, what fails, and going on."""
+"""`capture sweep` over a function: correct, wrong and failing variants, and resumption."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def mine(kind="working"):
 
 
 def sweep(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """A sweep in `directory`, whose variants are compiled without Inductor."""
+    """Run a sweep in `directory`. Its variants are compiled without Inductor."""
     return subprocess.run(
         [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine", *options],
         cwd=directory,
@@ -62,7 +62,7 @@ def described(swept, variant: str) -> dict:
     return Captured.described(swept[0] / variant / "run" / "run.json")
 
 
-def test_each_variant_is_timed_in_processes_of_its_own(swept):
+def test_each_variant_is_timed_in_separate_processes(swept):
     found = described(swept, "default-kind-working")["sweep"]
     assert [len(calls) for calls in found["call_times_ns"]] == [2, 2]
     assert [len(calls) for calls in found["warmup_times_ns"]] == [3, 3]
@@ -71,7 +71,7 @@ def test_each_variant_is_timed_in_processes_of_its_own(swept):
     assert found["settings"] == {"kind": "working"}
 
 
-def test_options_that_hold_for_every_variant(swept):
+def test_pipeline_options_apply_to_every_variant(swept):
     for variant in ("eager-kind-working", "default-kind-working"):
         assert described(swept, variant)["seed"] == 3
 
@@ -84,7 +84,7 @@ def test_each_variant_has_a_profile_with_the_tag(swept):
 
 
 def test_a_wrong_variant_shows_its_distance(swept):
-    """Compiled, the function returns 1 more; eager, each process returns the same."""
+    """The compiled function returns 1 more. All eager processes return the same."""
     eager, compiled = (
         described(swept, f"{tried}-kind-working")["sweep"]["distance"]
         for tried in ("eager", "default")
@@ -103,7 +103,7 @@ def test_a_failing_variant_is_a_row_with_its_reason(swept):
     assert not list((swept[0] / "default-kind-failing" / "run").glob("*.gz"))
 
 
-def test_the_table_is_that_of_the_store(swept):
+def test_the_sweep_prints_the_table_of_ingest_sweep(swept):
     directory, finished = swept
     command = [sys.executable, "-m", "ingest", "sweep", "mine", "--store", directory / "store"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -113,7 +113,7 @@ def test_the_table_is_that_of_the_store(swept):
     assert "default kind=failing: failed: " in done.stdout
 
 
-def test_only_what_is_missing_is_done_again(swept):
+def test_only_missing_results_are_measured_again(swept):
     directory, _ = swept
     kept = directory / "eager-kind-working" / "1.json"
     before = kept.stat().st_mtime_ns
@@ -128,13 +128,13 @@ def test_only_what_is_missing_is_done_again(swept):
 
 
 def test_compiler_caches_and_outputs_are_removed(swept):
-    """But for the output that others are compared with."""
+    """The exception is the output that others are compared with."""
     assert not list(swept[0].rglob("cache"))
     assert list(swept[0].rglob("*.npy")) == [swept[0] / "eager-kind-working" / "1.npy"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
+def test_an_interrupted_sweep_keeps_its_results(number, tmp_path):
     (tmp_path / "mine.py").write_text("import time\ndef mine(): time.sleep(300)\n")
     command = [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine"]
     with subprocess.Popen(
@@ -145,13 +145,13 @@ def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
             time.sleep(0.05)
         process.send_signal(number)
         assert process.stderr
-        said = process.stderr.read().decode()
+        errors = process.stderr.read().decode()
     assert process.returncode == 130
-    assert "what is done stays in swept: the same command goes on from there" in said
-    assert "Traceback" not in said
-    assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # it did not fail
-    until = time.monotonic() + 30  # what it started has been told to end
-    while True:  # no process of it is left
+    assert "the results so far are in swept; run the same command to continue" in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # an interrupt is not a failure
+    until = time.monotonic() + 30  # its processes have been told to end
+    while True:  # until no process of the sweep is left
         try:
             with locked(tmp_path / "swept"):
                 break
@@ -160,28 +160,28 @@ def test_a_sweep_that_is_stopped_keeps_what_is_done(number, tmp_path):
             time.sleep(0.1)
 
 
-def test_a_sweep_whose_variants_all_fail_fails(tmp_path):
+def test_a_sweep_fails_if_all_variants_fail(tmp_path):
     (tmp_path / "mine.py").write_text("raise ImportError('no such part')")
     finished = sweep(tmp_path, "--try", "eager", "--repeat", "1", "--out", "swept")
     assert finished.returncode == 1
     assert "eager: failed: ImportError: no such part" in finished.stdout
     assert finished.stderr.splitlines()[-1] == (
-        "capture: every variant failed; what their processes said is in swept"
+        "capture: every variant failed; the logs are in swept"
     )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--try", "fast"), "fast: nothing to try"),
-        (("--axis", "kind"), "an axis is written as option=value,value"),
-        (("flux", "--tiny"), "name a pipeline, or a function"),
-        (("--script", "mine.py"), "mine.py: is not written as FILE:function"),
+        (("--try", "fast"), "--try fast: unknown"),
+        (("--axis", "kind"), "--axis kind: must be OPTION=VALUE,VALUE"),
+        (("flux", "--tiny"), "name either a pipeline or a function"),
+        (("--script", "mine.py"), "mine.py: must be FILE:FUNCTION"),
         (("--script", "other.py:mine"), "other.py: no such Python file"),
-        (("--no-profile",), "--no-profile: a sweep ends with a profile of each variant"),
+        (("--no-profile",), "--no-profile: not supported"),
     ],
 )
-def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):
+def test_wrong_options_of_a_sweep_are_a_one_line_error(options, message, tmp_path):
     (tmp_path / "mine.py").write_text(FUNCTIONS)
     finished = sweep(tmp_path, *options)
     assert finished.returncode == 1
@@ -190,7 +190,7 @@ def test_a_sweep_that_cannot_begin_is_one_line(options, message, tmp_path):
     assert os.listdir(tmp_path) == ["mine.py"]
 
 
-def test_a_pipeline_as_a_sweep_measures_it(run_loaded_capture, tmp_path):
+def test_a_sweep_process_measures_a_pipeline(run_loaded_capture, tmp_path):
     file = tmp_path / "1.json"
     finished = run_loaded_capture(
         *("flux", "--tiny", "--steps", "1", "--batch", "2", "--height", "32", "--width", "48"),
@@ -201,7 +201,7 @@ def test_a_pipeline_as_a_sweep_measures_it(run_loaded_capture, tmp_path):
     assert found["images"] == 2
     assert len(found["call_times_ns"]) == 2
     assert found["compilation"] is None
-    assert found["warmup_times_ns"] is None  # such calls tell nothing of those that are timed
+    assert found["warmup_times_ns"] is None  # warm-up calls have another size
     assert found["peak_bytes"] > 1 << 20
     made = np.load(file.with_suffix(".npy"))
     assert made.shape == (2, 32, 48, 3)

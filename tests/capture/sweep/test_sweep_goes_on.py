@@ -1,4 +1,4 @@
-"""A sweep that is interrupted, at any moment, and goes on. Its processes are stand-ins."""
+"""Resumption of a sweep after an interrupt at any process. The processes are stand-ins."""
 
 import json
 import subprocess
@@ -16,17 +16,17 @@ from capture.sweep.sweep import Sweep
 
 PLAN = Plan(("flux", "--tiny"), ("default",), (), 2, 1)
 FOLDERS = [variant.folder for variant in PLAN.variants]
-PROCESSES = 6  # two for each of two variants, and a profile of each
+PROCESSES = 6  # two timings and a profile of each of two variants
 
 
 class Processes:
-    """Does what the processes of a sweep do; at the call of this number, it is interrupted."""
+    """A stand-in for the processes of a sweep. It is interrupted at call `interrupted_at`."""
 
     def __init__(self, interrupted_at: int | None = None) -> None:
         self.calls = 0
         self._interrupted_at = interrupted_at
 
-    def run(self, command, log, limit_s, environment, held=()):
+    def run(self, command, log, limit_s, environment, open_files=()):
         self.calls += 1
         is_over = self.calls != self._interrupted_at
         options = dict(each.split("=", 1) for each in command if each.startswith("--measure"))
@@ -52,7 +52,7 @@ class Processes:
             file.write_text(json.dumps(content))
 
     def _profile(self, run):
-        """Like that of a pipeline: its directory must be empty, and SIGTERM leaves files."""
+        """Write a profile as a pipeline does: into an empty directory, and even after SIGTERM."""
         assert not run.exists() or not list(run.iterdir())
         run.mkdir(exist_ok=True)
         (run / "run.json").write_text(json.dumps({"name": "mine"}))
@@ -60,34 +60,34 @@ class Processes:
 
 def sweep_with(processes: Processes, directory: Path, monkeypatch) -> None:
     monkeypatch.setattr(process, "run", processes.run)
-    at_work = Sweep(PLAN, directory, "tag", 60)
-    at_work.measure()
-    at_work.profile()
-    at_work.clean()
+    running = Sweep(PLAN, directory, "tag", 60)
+    running.measure()
+    running.profile()
+    running.clean()
 
 
 def found(directory: Path) -> dict:
     return {name: json.loads((directory / name / "run/run.json").read_text()) for name in FOLDERS}
 
 
-@pytest.mark.parametrize("place", range(1, PROCESSES + 1))
-def test_interrupted_at_any_process(place, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", range(1, PROCESSES + 1))
+def test_a_sweep_resumes_after_an_interrupt_in_any_process(number, tmp_path, monkeypatch):
     undisturbed = Processes()
     sweep_with(undisturbed, tmp_path / "undisturbed", monkeypatch)
     assert undisturbed.calls == PROCESSES
 
     directory = tmp_path / "interrupted"
     with pytest.raises(KeyboardInterrupt):
-        sweep_with(Processes(place), directory, monkeypatch)
+        sweep_with(Processes(number), directory, monkeypatch)
     rest = Processes()
     sweep_with(rest, directory, monkeypatch)
-    assert rest.calls == PROCESSES - place + 1
+    assert rest.calls == PROCESSES - number + 1
     assert found(directory) == found(tmp_path / "undisturbed")
     times = found(directory)["default"]["sweep"]["warmup_times_ns"]
-    assert times == [[100], [9]]  # the first process began with an empty cache
+    assert times == [[100], [9]]  # the first process started with an empty cache
 
 
-def test_a_variant_is_tried_again_where_its_folder_was_removed(tmp_path, monkeypatch):
+def test_a_variant_without_a_folder_runs_again(tmp_path, monkeypatch):
     sweep_with(Processes(), tmp_path, monkeypatch)
     before = found(tmp_path)
     for path in sorted((tmp_path / "default").rglob("*"), reverse=True):
@@ -95,14 +95,14 @@ def test_a_variant_is_tried_again_where_its_folder_was_removed(tmp_path, monkeyp
     again = Processes()
     sweep_with(again, tmp_path, monkeypatch)
     assert again.calls == 3
-    assert found(tmp_path) == before  # also the distance to eager, which did not run again
+    assert found(tmp_path) == before  # including the distance from eager, which did not run again
 
 
-def test_a_process_that_ends_without_a_result_failed(tmp_path, monkeypatch):
+def test_a_process_without_a_result_has_failed(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "run", lambda *_: None)
     Sweep(PLAN, tmp_path, "tag", 60).measure()
     first = json.loads((tmp_path / "eager" / "1.json").read_text())
-    assert first == {"error": "it ended before it was measured"}
+    assert first == {"error": "the process ended before it wrote its measurements"}
 
 
 def test_secrets_in_the_options_are_not_written(tmp_path, monkeypatch):
@@ -111,14 +111,14 @@ def test_secrets_in_the_options_are_not_written(tmp_path, monkeypatch):
     directory, _ = open_directory(plan, tmp_path / "s", tmp_path, "one")
     assert open_directory(plan, tmp_path / "s", tmp_path, "two") == (directory, "one")
     monkeypatch.setattr(process, "run", lambda *_: f"no access with {secret}")
-    at_work = Sweep(plan, directory, "one", 60)
-    at_work.measure()
-    at_work.profile()
+    running = Sweep(plan, directory, "one", 60)
+    running.measure()
+    running.profile()
     for file in (directory / "sweep.json", directory / "eager" / "run" / "run.json"):
         assert secret not in file.read_text()
 
 
-def test_a_finished_sweep_is_done_anew_in_the_next_directory(tmp_path, monkeypatch):
+def test_a_finished_sweep_is_repeated_in_the_next_directory(tmp_path, monkeypatch):
     default = tmp_path / "sweep-flux"
     directory, _ = open_directory(PLAN, None, default, "one")
     sweep_with(Processes(), directory, monkeypatch)
@@ -130,17 +130,17 @@ def test_a_finished_sweep_is_done_anew_in_the_next_directory(tmp_path, monkeypat
 
 
 def test_a_directory_is_for_one_sweep_at_a_time(tmp_path):
-    """As long as a process of it runs, too: one of a sweep that was killed."""
+    """A process of a killed sweep keeps the directory locked."""
     with locked(tmp_path) as lock:
         with (
-            pytest.raises(CaptureError, match="a process of this sweep is still at work"),
+            pytest.raises(CaptureError, match="a process of this sweep is still running"),
             locked(tmp_path),
         ):
             pass
         orphan = subprocess.Popen(
             [sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=[lock]
         )
-    with pytest.raises(CaptureError, match="still at work"), locked(tmp_path):
+    with pytest.raises(CaptureError, match="still running"), locked(tmp_path):
         pass
     orphan.kill()
     orphan.wait()
@@ -148,9 +148,9 @@ def test_a_directory_is_for_one_sweep_at_a_time(tmp_path):
         pass
 
 
-def test_a_directory_that_cannot_be(tmp_path):
+def test_a_directory_that_cannot_be_created_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CaptureError, match="cannot make the directory"):
+    with pytest.raises(CaptureError, match="cannot create the directory"):
         open_directory(PLAN, tmp_path / "file", tmp_path, "one")
     with pytest.raises(CaptureError, match="cannot write"):
         process.run([sys.executable], tmp_path / "none" / "log", 60, {})

@@ -1,4 +1,4 @@
-"""What a sweep is made of: its variants, distances, and processes that fail."""
+"""The parts of a sweep: variants, distances, failing processes, and directories."""
 
 import sys
 import time
@@ -20,7 +20,7 @@ def plan(*tries: str, axes: tuple[Axis, ...] = (), repeat: int = 2) -> Plan:
     return Plan(("flux", "--tiny"), tries, axes, repeat, 3)
 
 
-def test_variants_are_all_combinations_and_eager_is_one_of_them():
+def test_variants_are_all_combinations_and_include_eager():
     sizes, dtypes = (
         Axis("size", ("512", "768x1360"), is_input=True),
         Axis("dtype", ("float32", "bfloat16")),
@@ -42,7 +42,7 @@ def test_variants_are_all_combinations_and_eager_is_one_of_them():
     assert found[-1].base == "eager 768x1360 float32"
 
 
-def test_options_of_a_variant():
+def test_a_variant_has_the_options_of_its_settings():
     axes = (Axis("size", ("768x1360",)), Axis("cache", ("none", "dbcache")))
     first, *_, last = plan("eager", "max-autotune+dynamic", axes=axes).variants
 
@@ -55,19 +55,19 @@ def test_options_of_a_variant():
 
 
 @pytest.mark.parametrize(
-    ("given", "axes", "found"),
+    ("options", "axes", "found"),
     [((), (), 3), (("--warmup", "1"), (), 1), (("--warmup", "1"), (Axis("warmup", ("5",)),), 5)],
 )
-def test_calls_to_warm_up(given, axes, found):
-    asked = Plan(("flux", "--tiny", *given), (), axes, 1, 1)
-    assert parser().parse_args(asked.command(asked.variants[0])).warmup == found
+def test_the_number_of_warm_up_calls(options, axes, found):
+    the_plan = Plan(("flux", "--tiny", *options), (), axes, 1, 1)
+    assert parser().parse_args(the_plan.command(the_plan.variants[0])).warmup == found
 
 
-def test_eager_compiles_nothing_whatever_holds_for_the_others():
+def test_eager_ignores_options_of_torch_compile():
     subject = ("flux", "--tiny", "--compile", "--compile-parts", "vae")
-    asked = Plan(subject, ("dynamic",), (), 1, 1)
+    the_plan = Plan(subject, ("dynamic",), (), 1, 1)
     eager, dynamic = (
-        compile_of(parser().parse_args(asked.command(variant))) for variant in asked.variants
+        compile_of(parser().parse_args(the_plan.command(variant))) for variant in the_plan.variants
     )
     assert eager is None
     assert dynamic == Compile(dynamic=True, parts=("vae",))
@@ -76,19 +76,23 @@ def test_eager_compiles_nothing_whatever_holds_for_the_others():
 @pytest.mark.parametrize(
     ("tries", "axes", "message"),
     [
-        (["fast"], [], "fast: nothing to try; there are eager, default"),
-        (["eager+dynamic"], [], "eager compiles nothing"),
+        (["fast"], [], "--try fast: unknown; choose from eager, default"),
+        (["eager+dynamic"], [], "eager does not compile"),
         (["default+max-autotune"], [], "more than one mode"),
-        (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value stands there twice"),
-        (["default"], [Axis("seed", ("1",)), Axis("seed", ("2",))], "axis seed stands there twice"),
+        (["default"], [Axis("dtype", ("float32", "float32"))], "dtype: a value occurs twice"),
+        (
+            ["default"],
+            [Axis("seed", ("1",)), Axis("seed", ("2",))],
+            "seed: this axis occurs twice",
+        ),
     ],
 )
-def test_what_cannot_be_tried(tries, axes, message):
+def test_wrong_tries_and_axes_are_errors(tries, axes, message):
     with pytest.raises(CaptureError, match=message):
         variants(tries, axes)
 
 
-def test_each_variant_has_a_folder_of_its_own():
+def test_each_variant_has_a_separate_folder():
     prompts = (
         "first-block",
         "first block",
@@ -108,8 +112,8 @@ def test_each_variant_has_a_folder_of_its_own():
 
 
 @pytest.mark.parametrize("text", ["big", "512x", "1x2x3", "-1"])
-def test_a_size_that_is_none(text):
-    with pytest.raises(CaptureError, match="a size is a number of pixels, or HEIGHTxWIDTH"):
+def test_a_malformed_size_is_an_error(text):
+    with pytest.raises(CaptureError, match="must be a number of pixels or HEIGHTxWIDTH"):
         _ = plan("eager", axes=(Axis("size", (text,)),)).variants[0].options
 
 
@@ -128,7 +132,7 @@ def test_the_peak_of_other_values_is_their_range():
     assert distance(base, other)["psnr_db"] == pytest.approx(10 * np.log10(64 / 0.5))
 
 
-def test_equal_outputs_have_no_ratio():
+def test_equal_outputs_have_no_signal_to_noise_ratio():
     assert distance(np.ones(3), np.ones(3)) == {"max_abs": 0.0, "mean_abs": 0.0}
 
 
@@ -141,7 +145,7 @@ def test_equal_outputs_have_no_ratio():
         ([], [], "the output is empty"),
     ],
 )
-def test_outputs_that_cannot_be_compared(base, other, reason):
+def test_incomparable_outputs_have_a_reason(base, other, reason):
     assert distance(np.array(base), np.array(other)) == {"missing": reason}
 
 
@@ -155,11 +159,11 @@ def test_outputs_that_cannot_be_compared(base, other, reason):
         ("pass", None),
     ],
 )
-def test_why_a_process_failed(code, reason, tmp_path):
+def test_the_reason_of_a_failed_process(code, reason, tmp_path):
     assert process.run([sys.executable, "-c", code], tmp_path / "log", 60, {}) == reason
 
 
-def test_a_process_that_hangs_ends_with_those_that_it_started(tmp_path):
+def test_a_hanging_process_is_ended_with_its_children(tmp_path):
     code = (
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -173,7 +177,7 @@ def test_a_process_that_hangs_ends_with_those_that_it_started(tmp_path):
 
     assert reason == "ended at the time limit of 1.5 s"
     child = int((tmp_path / "log").read_text())
-    until = time.monotonic() + 30  # it has been told to end
+    until = time.monotonic() + 30  # the child has been told to end
     while _is_running(child):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -187,29 +191,29 @@ def _is_running(number: int) -> bool:
         return False
 
 
-def test_a_directory_goes_on_with_the_same_plan_alone(tmp_path):
+def test_a_directory_accepts_only_the_same_plan(tmp_path):
     first = open_directory(plan("default"), tmp_path / "s", tmp_path, "one")
     assert first == (tmp_path / "s", "one")
     assert open_directory(plan("default"), tmp_path / "s", tmp_path, "two") == first
-    with pytest.raises(CaptureError, match="holds another sweep: `one`"):
+    with pytest.raises(CaptureError, match="contains another sweep, `one`"):
         open_directory(plan("regional"), tmp_path / "s", tmp_path, "two")
 
 
-def test_without_a_name_another_plan_has_the_next_directory(tmp_path):
+def test_another_plan_gets_the_next_default_directory(tmp_path):
     default = tmp_path / "sweep-flux"
     assert open_directory(plan("default"), None, default, "one")[0] == default
     assert open_directory(plan("regional"), None, default, "two")[0].name == "sweep-flux-2"
     assert open_directory(plan("default"), None, default, "three") == (default, "one")
 
 
-def test_a_directory_of_something_else_is_left_alone(tmp_path):
+def test_a_directory_with_other_content_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(CaptureError, match="is not empty, and holds no sweep"):
+    with pytest.raises(CaptureError, match="is not empty and contains no sweep"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")
 
 
 @pytest.mark.parametrize("content", ["", "{", "3", "{}"])
-def test_a_file_of_a_sweep_that_is_damaged(content, tmp_path):
+def test_a_damaged_plan_is_an_error(content, tmp_path):
     (tmp_path / "sweep.json").write_text(content)
-    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the file)"):
+    with pytest.raises(CaptureError, match=r"sweep\.json: (cannot be read|is not the plan)"):
         open_directory(plan("default"), tmp_path, tmp_path, "one")

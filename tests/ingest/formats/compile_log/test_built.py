@@ -203,11 +203,11 @@ def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
             "ok",
             10,
             {
-                "line that is no record": 2,
-                "phase that cannot be read": 1,
-                "phase without a begin": 1,
+                "line that is not a record": 2,
+                "unreadable phase": 1,
+                "phase without a start": 1,
                 "phase without an end": 1,
-                "provenance that cannot be read": 1,
+                "unreadable provenance": 1,
             },
         )
     ]
@@ -221,7 +221,7 @@ def test_a_log_that_breaks_off_keeps_what_is_whole(samples: Path, add: Add) -> N
     connection = add(cut__log__gz=packed[: len(packed) // 2])
     status, warnings = connection.sql("SELECT status, warnings FROM sources").fetchall()[0]
     assert status == "truncated"
-    assert warnings[0].startswith("the log breaks off: the compressed stream ends after")
+    assert warnings[0].startswith("the log is truncated: the compressed stream ends after")
     assert connection.sql(
         "SELECT compile_id, graph_ops FROM compilations ORDER BY 1"
     ).fetchall() == [
@@ -244,7 +244,7 @@ def test_a_log_cut_anywhere_is_read_as_far_as_it_goes(add: Add, part: float) -> 
 
 
 def test_a_log_of_which_nothing_is_whole_is_refused_in_one_line(add: Add) -> None:
-    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no record of a compile log$"):
+    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no records: not a compile log$"):
         add(compile__log='V0101 00:00:00.000000 7 torch/some.py:1] {"str": [\n\t\n')
 
 
@@ -354,7 +354,7 @@ def test_a_log_whose_start_is_damaged_is_read_from_its_first_record(start: str, 
             "compile_log",
             "ok",
             2,
-            [f"{lines} before the first record cannot be read: skipped"],
+            [f"skipped {lines} before the first record: unreadable"],
         )
     ]
     assert connection.sql("SELECT compile_id, dur_ns FROM compilations").fetchall() == [

@@ -160,13 +160,13 @@ def test_damaged_files(store: ingest.Store, tmp_path: Path) -> None:
     cut = tmp_path / "cut.et.json"
     cut.write_bytes(whole[:-60])
     [source] = store.add(cut).sources
-    assert (source.status, source.message("truncated")) == ("truncated", "ends in node 2")
+    assert (source.status, source.message("truncated")) == ("truncated", "the file ends in node 2")
     packed = tmp_path / "packed.et.json.gz"
     packed.write_bytes(gzip.compress(whole)[:-12])
     [source] = store.add(packed).sources
     assert source.status == "truncated"
     cut.write_bytes(whole[: whole.index(b"attrs")])
-    with pytest.raises(ProfileError, match="no node can be read: ends in node 0"):
+    with pytest.raises(ProfileError, match="no node can be read: the file ends in node 0"):
         store.add(cut)
 
 

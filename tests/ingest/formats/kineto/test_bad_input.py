@@ -252,7 +252,7 @@ def test_a_wrong_limit_of_inflation_is_named(
     monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", said)
     with pytest.raises(ingest.IngestError) as refusal:
         store.add(samples / "traces" / "cpu_only.json.gz")
-    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not {said}"
+    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not {said}"
     assert str(refusal.value) == wanted
 
 

@@ -223,7 +223,7 @@ def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
     assert (status, events, complete) == ("truncated", 3, 2)
     lost = len(cut) - cut.rindex('{"ph": "X"')
     assert warnings == [
-        f"the file ends inside traceEvents: {lost} bytes after the last whole event were lost"
+        f"the file ends inside traceEvents: {lost} bytes after the last complete event were lost"
     ]
 
 
@@ -276,7 +276,7 @@ def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(tra
         ('sh"o rt \\" "',)
     ]
     assert connection.sql("SELECT events, dropped_counts, warnings FROM sources").fetchall() == [
-        (4, {}, ["1 event repaired: quotes in its name were not escaped"])
+        (4, {}, ["1 event repaired: unescaped quotes in the name"])
     ]
 
 
@@ -313,7 +313,7 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
         (b'{"a": "' + b"a" * (17 << 20) + b'", "traceEvents": []}', "no traceEvents in its first"),
         (b'{"a": "traceEvents"}', "no traceEvents array: not a profiler trace"),
         (b"\x80\x04\x95", "the file ends after 3 bytes, inside the pickle"),
-        (b"[[1, 2, 3]]", "row 0 is not of four integers: no raw memory timeline"),
+        (b"[[1, 2, 3]]", "row 0 is not a list of four integers: not a raw memory timeline"),
         (gzip.compress(b"hello", mtime=0), "not a profiler trace"),
     ],
 )

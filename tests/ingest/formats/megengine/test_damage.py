@@ -93,7 +93,7 @@ def test_a_section_that_is_missing_or_empty_is_named(text, traces, name, is_empt
         for code, message in zip(row["warning_codes"], row["warnings"], strict=True)
         if code == "sections_missing"
     ]
-    assert said == f"missing or empty: section {name}"
+    assert said == f"missing or empty sections: {name}"
 
 
 def test_entries_that_are_no_objects_are_counted(text, traces):

@@ -51,7 +51,7 @@ def test_an_imperative_dump_is_read(traces: Traces) -> None:
             4,
             4,
             ["sections_missing"],
-            ["missing or empty: section comp_seq, mem_chunk"],
+            ["missing or empty sections: comp_seq, mem_chunk"],
         )
     ]
     assert connection.sql(

@@ -85,7 +85,7 @@ def test_a_pickle_that_runs_code_runs_none(
         ("POP", b"N0"),
         ("POP_MARK", b"(1"),
         ("DUP", b"N2"),
-        ("no instruction of a pickle: 0xff", b"\xff"),
+        ("unknown opcode 0xff", b"\xff"),
     ],
 )
 @pytest.mark.parametrize("around", [lambda code: b"\x80\x04" + code + b".", events])
@@ -103,10 +103,10 @@ def test_instructions_of_no_plain_data(
         ("nested more than", b"](" * 200_000),
         ("ends with 200000 values", b"]" * 200_000 + b"."),
         ("ends with 2 values", b"]" * 200_000 + b"a" * 199_999 + b"}."),
-        ("keeps a value under number 4,294,967,295", b"]r\xff\xff\xff\xff"),
-        ("keeps a value under number 255", b"]q\xff"),
-        ("nothing was kept under number 4,294,967,295", b"j\xff\xff\xff\xff"),
-        ("nothing was kept under number 7", b"h\x07"),
+        ("a value is memoized under number 4,294,967,295", b"]r\xff\xff\xff\xff"),
+        ("a value is memoized under number 255", b"]q\xff"),
+        ("the memo has no value number 4,294,967,295", b"j\xff\xff\xff\xff"),
+        ("the memo has no value number 7", b"h\x07"),
         ("a length of 1,099,511,627,776", b"\x8d" + struct.pack("<Q", 1 << 40)),
         ("a length of 4,294,967,295", b"X\xff\xff\xff\xff"),
         ("a length of 4,294,967,295", b"\x8b\xff\xff\xff\xff"),
@@ -123,15 +123,15 @@ def test_instructions_of_no_plain_data(
         ("cannot set keys of a list", b"](KKKKu."),
         ("cannot add items to a dict", b"}(KKKKe."),
         ("a key without a value", b"}(K\x01K\x01K\x01u."),
-        ("nothing to work on", b"a"),
-        ("nothing to work on", b"](a"),
-        ("nothing to work on", b"]](s"),
-        ("nothing to work on", b"\x87"),
-        ("no mark to go back to", b"u"),
-        ("no mark to go back to", b"t"),
-        ("nothing to work on", b"(e"),
-        ("nothing to work on", b"]((e"),
-        ("no value to keep", b"\x94"),
+        ("too few values on the stack", b"a"),
+        ("too few values on the stack", b"](a"),
+        ("too few values on the stack", b"]](s"),
+        ("too few values on the stack", b"\x87"),
+        ("no MARK on the stack", b"u"),
+        ("no MARK on the stack", b"t"),
+        ("too few values on the stack", b"(e"),
+        ("too few values on the stack", b"]((e"),
+        ("no value to memoize", b"\x94"),
         ("ends with 0 values", b"."),
         ("ends with 1 values", b"(]."),
     ],
@@ -205,7 +205,7 @@ def test_keys_and_lists_that_come_twice(read: Read) -> None:
     with pytest.raises(ProfileError, match=r"a second list for device_traces\[0\]"):
         read(again)
     shared = event("alloc", 1, 1)
-    with pytest.raises(ProfileError, match="an item that stands elsewhere already, not a dict"):
+    with pytest.raises(ProfileError, match="a second reference to a list item, not a dict"):
         read(pickle.dumps({"device_traces": [[shared, event("free", 1, 1), shared]]}, 4))
     with pytest.raises(ProfileError, match=r"segments\[0\].device: out of range"):
         read(pickle.dumps([segment(0, [], device=1 << 31)]))
@@ -214,12 +214,12 @@ def test_keys_and_lists_that_come_twice(read: Read) -> None:
 def test_the_size_of_a_pickle_is_limited(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     content = pickle.dumps(many(1, 2000), 4)
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "100000")
-    with pytest.raises(ProfileError, match="allow it more with TRACEHOUSE_MAX_SNAPSHOT_BYTES"):
+    with pytest.raises(ProfileError, match="set TRACEHOUSE_MAX_SNAPSHOT_BYTES to a higher number"):
         read(content)
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", str(len(content)))
     assert read(content) == 4000
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "much")
-    with pytest.raises(IngestError, match="must be a number of bytes from 1 on, not much"):
+    with pytest.raises(IngestError, match="must be a whole number of bytes, at least 1, not much"):
         read(content)
 
 
@@ -272,7 +272,7 @@ def test_a_place_is_named_with_what_is_wrong(read: Read) -> None:
 @pytest.mark.parametrize(
     ("said", "snapshot"),
     [
-        (r"device_traces\[0\]\[1\]: no action", [[event("a", 1, 1), {"addr": 1}]]),
+        (r"device_traces\[0\]\[1\]: action is missing", [[event("a", 1, 1), {"addr": 1}]]),
         (r"device_traces\[0\]\[1\]: no addr", [[event("a", 1, 1), {"action": "alloc"}]]),
         (r"device_traces\[0\]\[0\].addr: out of range", [[event("a", -1, 1)]]),
         (r"device_traces\[0\]\[0\]: an integer, not a dict", [[5]]),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ingest.formats.snapshot.reader as snapshot_module
-from ingest.formats.snapshot.pickle.bulk_reader import EventLane
+from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.pickle.handover import Run
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
@@ -135,7 +135,7 @@ def walked(content: bytes) -> dict[str, Any]:
         for part in snapshot["segments"]
         for row in part["blocks"]
     )
-    warnings = [f"{past:,} earlier allocations in the blocks' history: not read"] if past else []
+    warnings = [f"{past:,} earlier allocations in the history of blocks not read"] if past else []
     if "unheard_of" in snapshot:
         warnings.append("the snapshot has keys that are not read: unheard_of (1 value)")
     return {
@@ -284,12 +284,12 @@ def test_any_number_of_events(count: int, tmp_path: Path) -> None:
     assert len(devices) == count + bool(count)
 
 
-class NoLane(EventLane):
+class NoBulkReading(BulkEventReader):
     def run(self, data: bytes, at: int, memo: list[Any]) -> None:
         """Leaves all to the machine."""
 
 
-class Counting(EventLane):
+class CountingReader(BulkEventReader):
     count = 0
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
@@ -298,7 +298,7 @@ class Counting(EventLane):
         if run is None:
             assert len(memo) == held
         else:
-            Counting.count += run.count
+            CountingReader.count += run.count
         return run
 
 
@@ -319,12 +319,12 @@ def test_the_lane_gives_what_the_machine_gives(
         written(path, {"device_traces": [rows]})
     else:
         path = samples / "snapshots" / f"{name}.pickle"
-    monkeypatch.setattr(snapshot_module, "EventLane", NoLane)
+    monkeypatch.setattr(snapshot_module, "BulkEventReader", NoBulkReading)
     plain = Read(path)
-    monkeypatch.setattr(snapshot_module, "EventLane", Counting)
-    Counting.count = 0
+    monkeypatch.setattr(snapshot_module, "BulkEventReader", CountingReader)
+    CountingReader.count = 0
     read = Read(path)
     assert read.events == plain.events
     assert read.blocks == plain.blocks
     assert (read.stacks, read.frames) == (plain.stacks, plain.frames)
-    assert Counting.count > 0.5 * len(read.events)
+    assert CountingReader.count > 0.5 * len(read.events)

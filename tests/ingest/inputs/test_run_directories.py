@@ -34,7 +34,7 @@ def test_a_run_directory_leads_nowhere_else_and_nothing_in_it_blocks(
         *zip("abcdef", ("ok", *["skipped"] * 2, "failed", "skipped", "skipped"), strict=True)
     ]
     assert sources[1].warnings == ["the same content as a.json"]
-    assert sources[2].warnings == ["a link out of the directory, not followed"]
+    assert sources[2].warnings == ["a link out of the run directory, not followed"]
     assert sources[4].warnings == sources[5].warnings == ["not a regular file"]
     assert store.add(run / "c-link-out.json").sources[0].complete == 1  # named by the user
     with pytest.raises(ProfileError, match="not a regular file"):
@@ -54,17 +54,28 @@ def test_what_is_odd_about_ranks_is_kept_and_said(store: ingest.Store, tmp_path:
         trace = {**metadata, "distributedInfo": info, "traceEvents": [op(name)]}
         (run / f"{name}.json").write_text(json.dumps(trace))
     sources = store.add(run).sources
-    other_clock = "is an hour or more from all other files of the run: its clock may be another"
+    other_clock = (
+        "was recorded an hour or more before or after all other files of the run: "
+        "its clock may be wrong"
+    )
     assert [(s.rank, s.complete, s.warnings) for s in sources] == [
-        (0, 1, ["rank 0 has 2 files", "of 8 ranks there is no file of 2, 4, 5, 6, 7"]),
+        (
+            0,
+            1,
+            [
+                "rank 0 has 2 files",
+                "files are missing for ranks: 2, 4, 5, 6, 7 (the run has 8 ranks)",
+            ],
+        ),
         (0, 1, ["rank 0 has 2 files"]),
         (3, 1, [other_clock]),
         (
             1,
             1,
             [
-                "says no rank: taken for rank 1",
-                "has no baseTimeNanoseconds, which other files of the run have",
+                "does not record its rank: rank 1 is assumed",
+                "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
+                "match theirs",
                 other_clock,
             ],
         ),
@@ -168,9 +179,9 @@ def test_ranks_come_from_content_then_name_then_place(store: ingest.Store, tmp_p
     ).fetchall() == [(4,)]
     warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
     said = [
-        ["of 6 ranks there is no file of 1, 4"],
+        ["files are missing for ranks: 1, 4 (the run has 6 ranks)"],
         [],
-        ["says no rank: taken for rank 2"],
-        ["says no rank: taken for rank 0"],
+        ["does not record its rank: rank 2 is assumed"],
+        ["does not record its rank: rank 0 is assumed"],
     ]
     assert [row for (row,) in warnings.fetchall()] == said

@@ -93,7 +93,7 @@ def test_a_cycle_that_a_worker_lacks(
     sources = store.add(run).sources
     assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
     said = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
-    assert (0, "of 3 cycles there is no file of 1") in said
+    assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in said
 
 
 @pytest.mark.parametrize(("workers", "count"), [(1, 1), (1, 3), (2, 1)])
@@ -183,7 +183,8 @@ def test_a_job_that_wrote_into_the_same_directory_later(
     first, second = store.add(tmp_path).sources
     assert "recorded_apart" not in first.warning_codes
     assert second.message("recorded_apart") == (
-        "began after host_1 had ended: if it is of another job, give it a directory of its own"
+        "begins after the end of host_1: if it belongs to another job, "
+        "move it to a separate directory"
     )
 
 

@@ -73,7 +73,7 @@ def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[in
     batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
     return {
         row["event_id"]: row
-        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.PLACES]))
+        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.RESULT_FIELDS]))
         for row in batch.to_pylist()
     }
 

@@ -65,7 +65,7 @@ def test_no_table_holds_a_secret(run: Path, store: ingest.Store) -> None:
     for value in IN_PLAIN:
         assert value in held
     assert "login with [redacted]" in held
-    assert "5 events held what looks like a secret: redacted" in warnings
+    assert "redacted what looks like a secret in 5 events" in warnings
 
 
 def test_what_is_asked_for_is_kept(run: Path, store: ingest.Store) -> None:
@@ -123,7 +123,7 @@ def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
     assert PLANTED[0] not in held
     assert "hidden" not in held
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
-        (["8 events held what looks like a secret: redacted"],)
+        (["redacted what looks like a secret in 8 events"],)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Secrets of all kinds in all places: none is stored. Innocent texts in all places: all are."""
+"""Secrets of all kinds in all fields are not stored. Harmless texts in all fields are."""
 
 import json
 import re
@@ -17,12 +17,12 @@ from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
 from tests.ingest.redaction.kinds import KINDS, planted
 from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
 
-START = 8  # letters by which a part of a secret is found; none has fewer
-SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for the places of which a run has one
+START = 8  # characters by which a part of a secret is found; every part has at least so many
+SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for fields that occur once in a run
 
 
 def stored(store: ingest.Store) -> str:
-    """All values of all tables, the manifests, and the ids of the runs, in small letters."""
+    """Return all values of all tables, the manifests, and the run ids, in lower case."""
     with duckdb.connect() as connection:
         held = list(store.run_ids())
         held += [path.read_text() for path in store.path.rglob("manifest.json")]
@@ -32,7 +32,7 @@ def stored(store: ingest.Store) -> str:
 
 
 def found(held: str, kinds: list[str], places: list[str]) -> set[tuple[str, str]]:
-    """The kinds of secrets that are there, each with the place that it was planted in."""
+    """Return the kinds of secrets in a store's text, each with its field."""
     starts = {
         part[:START].casefold(): (kind, place)
         for kind in kinds
@@ -44,7 +44,7 @@ def found(held: str, kinds: list[str], places: list[str]) -> set[tuple[str, str]
 
 @pytest.fixture
 def planting(tmp_path: Path) -> tuple[Path, list[str]]:
-    """A run directory with secrets of all kinds in all places, and the places."""
+    """A run directory with secrets of all kinds in all fields, and the names of the fields."""
     places: list[str] = []
 
     def texts(place: str) -> list[str]:
@@ -54,7 +54,7 @@ def planting(tmp_path: Path) -> tuple[Path, list[str]]:
     return write_run(tmp_path / "run", texts), places
 
 
-def test_no_kind_of_secret_is_stored_from_any_place(
+def test_no_kind_of_secret_is_stored_from_any_field(
     planting: tuple[Path, list[str]], store: ingest.Store
 ) -> None:
     run, places = planting
@@ -64,7 +64,7 @@ def test_no_kind_of_secret_is_stored_from_any_place(
     assert found(stored(store), list(KINDS), places) == set()
 
 
-def test_where_they_are_kept_they_are_found(
+def test_secrets_that_are_kept_are_found(
     planting: tuple[Path, list[str]], store: ingest.Store
 ) -> None:
     run, places = planting
@@ -77,7 +77,7 @@ def test_where_they_are_kept_they_are_found(
 
 
 @pytest.mark.parametrize("kind", SINGLE)
-def test_no_secret_is_stored_from_a_place_of_which_a_run_has_one(
+def test_no_secret_is_stored_from_a_field_that_occurs_once(
     kind: str, tmp_path: Path, store: ingest.Store
 ) -> None:
     def of_place(place: str) -> str:
@@ -106,11 +106,11 @@ def test_no_secret_is_stored_from_a_place_of_which_a_run_has_one(
     assert found(stored(store), [kind], places) == set()
 
 
-def test_innocent_texts_are_stored_as_they_are(tmp_path: Path, store: ingest.Store) -> None:
+def test_harmless_texts_are_stored_unchanged(tmp_path: Path, store: ingest.Store) -> None:
     def texts(place: str) -> list[str]:
         if place.endswith("key"):
             return [text for text in INNOCENT if text not in NAMES_OF_SECRETS]
-        if place.endswith("file"):  # `.py` follows, which is no value
+        if place.endswith("file"):  # `.py` follows, which is not a value
             return [text for text in INNOCENT if not re.search("[=:]|--|(?i:bearer)", text)]
         return INNOCENT
 
@@ -123,12 +123,12 @@ def test_innocent_texts_are_stored_as_they_are(tmp_path: Path, store: ingest.Sto
 
 
 @pytest.mark.parametrize("text", INNOCENT)
-def test_innocent_texts_are_no_secrets(text: str) -> None:
+def test_harmless_texts_are_not_secrets(text: str) -> None:
     for value in (text, [text], {"x": text}, ["run", text, "x"]):
         assert redact(value) == value
 
 
-def test_no_sample_holds_a_text_that_is_taken_for_a_secret(
+def test_no_text_of_a_sample_is_mistaken_for_a_secret(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     for table in ("events", "other_events", "frames"):
@@ -140,7 +140,7 @@ def test_no_sample_holds_a_text_that_is_taken_for_a_secret(
 
 @pytest.fixture(scope="module")
 def re2() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to search texts with."""
+    """A connection to search texts with RE2."""
     with duckdb.connect() as connection:
         yield connection
 

@@ -1,4 +1,4 @@
-"""The six real profiles as tables, against their JSON in plain Python."""
+"""The tables of the six real profiles, compared with their JSON read in plain Python."""
 
 import json
 from collections.abc import Iterator
@@ -24,19 +24,19 @@ def real(sampled: Samples) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.fixture(params=MEGENGINE)
 def run(request: pytest.FixtureRequest) -> str:
-    """A sample."""
+    """The name of a sample."""
     return str(request.param)
 
 
 @pytest.fixture
 def figures(run: str, samples: Path) -> Profile:
-    """The sample in plain Python."""
+    """The sample read in plain Python."""
     return Profile.read(samples / "megengine" / f"{run}.json")
 
 
 @pytest.fixture
 def of_run(real: duckdb.DuckDBPyConnection, run: str) -> Any:
-    """The rows of a relation that are the sample's."""
+    """A function that returns the sample's rows of a relation."""
 
     def rows(relation: str) -> Rows:
         found = real.sql(
@@ -50,7 +50,7 @@ def of_run(real: duckdb.DuckDBPyConnection, run: str) -> Any:
 
 
 def parsed(text: str | None) -> Any:
-    """A value of JSON; None where there is none."""
+    """Return the value of a JSON text, or None if there is no text."""
     return None if text is None else json.loads(text)
 
 
@@ -76,7 +76,7 @@ def test_every_time_is_an_event(figures: Profile, of_run: Any) -> None:
     assert overview["devices"] == len(places)
 
 
-def test_operators_have_their_times_and_figures(figures: Profile, of_run: Any) -> None:
+def test_operators_have_their_times_and_metrics(figures: Profile, of_run: Any) -> None:
     rows = {row["opr_key"]: row for row in of_run("megengine_oprs")}
     assert list(figures.oprs) == sorted(rows, key=lambda opr: rows[opr]["operator_ordinal"])
     executed = [opr for opr in rows if rows[opr]["execution_ordinal"] is not None]
@@ -113,7 +113,7 @@ def test_operators_have_their_times_and_figures(figures: Profile, of_run: Any) -
     ]
 
 
-def test_variables_are_where_they_lay(figures: Profile, of_run: Any) -> None:
+def test_variables_have_their_memory_positions(figures: Profile, of_run: Any) -> None:
     rows = {row["var_key"]: row for row in of_run("megengine_vars")}
     vars_ = figures.graph["var"]
     assert rows.keys() == vars_.keys()

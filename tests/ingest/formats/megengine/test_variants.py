@@ -1,4 +1,4 @@
-"""What other writers of profiles leave out or add: older dumps, TensorRT, odd names, secrets."""
+"""Variants of MegEngine profiles: older dumps, TensorRT, odd names and secrets."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ NODE = "gpu0:0"
 
 
 def imperative() -> dict[str, Any]:
-    """A dump of MegEngine's imperative profiler, which numbers variables by their places."""
+    """Return a dump of MegEngine's imperative profiler, which numbers variables by position."""
 
     def opr(number: int, name: str, reads: list[int], writes: list[int]) -> dict[str, Any]:
         return {"input": reads, "output": writes, "name": name, "type": "imperative", "id": number}
@@ -71,7 +71,7 @@ def test_an_imperative_dump_is_read(traces: Traces) -> None:
     ]
 
 
-def test_an_imperative_dump_is_analysed(traces: Traces, command: Any) -> None:
+def test_an_imperative_dump_can_be_analysed(traces: Traces, command: Any) -> None:
     traces.add(json.dumps(imperative()))
     said = command("profile-analyze", "trace", "--json", "--aggregate-by", "type")
     [row] = json.loads(said.out)[0]["device"]
@@ -79,7 +79,7 @@ def test_an_imperative_dump_is_analysed(traces: Traces, command: Any) -> None:
     assert (row["computation"], row["memory"], row["flops"]) == (96, 48, 96)
 
 
-def test_layers_of_tensorrt_stand_in_a_table(traces: Traces) -> None:
+def test_layers_of_tensorrt_are_in_a_table(traces: Traces) -> None:
     layers = [
         ["conv1 + relu", 0.25],
         ["pool", 1],

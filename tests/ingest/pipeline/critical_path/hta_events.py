@@ -1,4 +1,4 @@
-"""The events that HTA 0.6.1 looks at for a critical path, read from a parsed trace.
+"""The events that HTA 0.6.1 uses for a critical path, read from a parsed trace.
 
 Times are whole µs. An event's id is its place in `traceEvents`.
 """
@@ -54,7 +54,7 @@ def read_events(trace: dict[str, Any]) -> Events:
 
 
 def drop_last_step(events: Events) -> Events:
-    """Drop what starts in or after the last of several steps, with what it launched."""
+    """Drop events that start in or after the last of several steps, and what they launched."""
     steps = [e for e in events.values() if e.name.startswith("ProfilerStep") and not e.on_device]
     if len({e.name for e in steps}) < 2:
         return events
@@ -78,7 +78,7 @@ def clip(events: Events, annotation: str, instance: int) -> Events:
 
 
 def queue_lengths(events: Events, launches: list[Event]) -> dict[int, int]:
-    """Count what waits on a stream, after each launch and each start."""
+    """Count the waiting activities of a stream after each launch and each start."""
     correlations = {e.correlation for e in launches}
     steps = [(e.ts, 1, e.id, events[e.link].stream) for e in launches]
     started = [e for e in events.values() if e.stream != -1 and e.correlation in correlations]

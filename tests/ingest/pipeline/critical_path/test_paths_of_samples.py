@@ -1,4 +1,4 @@
-"""What holds for the critical path of every step of every sample."""
+"""Properties of the critical path of every step of every sample."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +10,8 @@ import ingest
 from tests.conftest import NOT_A_TRACE
 from tests.samples import COMPILED, TWO_RANKS, Samples
 
-NAMED = 8  # names of a level that have a gain, at most
-# What `step_metrics` tells of each step: its whole time is what its path has to cover.
+NAMED = 8  # most names of a level that have a gain
+# Each step with its time in `step_metrics`, which its path must cover.
 STEPS = """
     WITH whole AS (
         SELECT
@@ -27,7 +27,7 @@ STEPS = """
         GROUP BY run_id, source_id, rank, step
     )
 """
-# The names that can have a gain, by how much time they take.
+# The names that can have a gain, ranked by their time.
 PLACED = """
     WITH placed AS (
         SELECT
@@ -53,7 +53,7 @@ def all_samples(sampled: Samples) -> Path:
 
 @pytest.fixture
 def ask(all_samples: Path) -> Iterator[Ask]:
-    """Asks that store."""
+    """A function that runs a query on that store and returns its rows."""
     with ingest.connect(all_samples) as connection:
         yield lambda query: connection.sql(query).fetchall()
 
@@ -65,7 +65,7 @@ def test_each_step_has_a_path(ask: Ask) -> None:
     assert set(steps) == set(found)
 
 
-def test_a_path_begins_with_its_step_and_lasts_as_long(ask: Ask) -> None:
+def test_a_path_begins_with_its_step_and_is_as_long(ask: Ask) -> None:
     whole = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM whole")
     found = ask("""
         SELECT run_id, source_id, step, arg_min(start_ns, ordinal), sum(dur_ns)::BIGINT
@@ -74,7 +74,7 @@ def test_a_path_begins_with_its_step_and_lasts_as_long(ask: Ask) -> None:
     assert set(found) == set(whole)
 
 
-def test_stretches_follow_each_other_without_a_gap(ask: Ask) -> None:
+def test_edges_follow_each_other_without_a_gap(ask: Ask) -> None:
     apart = ask("""
         WITH beside AS (
             SELECT
@@ -107,7 +107,7 @@ def test_the_macro_shows_the_rows_of_a_step_in_order(ask: Ask) -> None:
         """)
 
 
-def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
+def test_every_level_of_the_summary_adds_up_to_the_path(ask: Ask) -> None:
     differing = ask(f"""
         {STEPS},
         levels AS (
@@ -133,12 +133,12 @@ def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
     assert len(ask("SELECT DISTINCT level FROM critical_path_summary")) == 5
 
 
-def test_every_kind_is_on_a_path_and_has_a_text(ask: Ask) -> None:
+def test_every_kind_is_on_a_path_and_has_a_description(ask: Ask) -> None:
     found = ask("SELECT DISTINCT kind FROM critical_paths")
     assert set(found) == set(ask("SELECT kind FROM critical_path_kinds()"))
 
 
-def test_a_stretch_of_a_device_lies_within_its_activity(ask: Ask) -> None:
+def test_an_edge_of_a_device_is_within_its_activity(ask: Ask) -> None:
     outside = ask("""
         SELECT path.run_id, path.step, path.ordinal
         FROM critical_paths AS path
@@ -185,13 +185,13 @@ def test_no_gain_is_longer_than_the_step(ask: Ask) -> None:
 
 
 def test_no_gain_is_longer_than_the_time_on_the_path(ask: Ask) -> None:
-    """Without a name, the path of before is shorter by its time, and the longest is no shorter."""
+    """Without a name, the old path is shorter by its time, and the longest path is not shorter."""
     assert (
         ask("SELECT * FROM critical_path_summary WHERE NOT gain_ns BETWEEN 0 AND on_path_ns") == []
     )
 
 
-def test_each_gain_has_its_name_in_the_summary(ask: Ask) -> None:
+def test_the_summary_has_each_name_with_a_gain(ask: Ask) -> None:
     lost = ask("""
         SELECT runs.name, gain.rank, gain.step, gain.level, gain.name
         FROM critical_path_gains AS gain
@@ -208,8 +208,8 @@ def test_each_gain_has_its_name_in_the_summary(ask: Ask) -> None:
     assert lost == []
 
 
-def test_median_steps_have_the_gains_of_what_takes_most_time(ask: Ask) -> None:
-    """Of names that take as much as the last one that has a gain, some have none."""
+def test_median_steps_have_gains_of_the_longest_names(ask: Ask) -> None:
+    """If names tie for the last gain, some of them have none."""
     wrong = ask(f"""
         {PLACED}
         SELECT runs.name, rank, step, level, placed.name, place, gain_ns

@@ -27,19 +27,19 @@ def load_toy(source: Source, staging: Staging, progress: Progress) -> None:
     """Read lines `name start duration`, ns, as operators of one thread."""
     lines = source.path.read_text().splitlines()[1:]
     calls = [(name, int(start), int(dur)) for name, start, dur in map(str.split, lines)]
-    whole = [call for call in calls if call[2] >= 0]
-    if not whole:
-        raise ProfileError(f"{source.path}: no call is whole")
+    complete = [call for call in calls if call[2] >= 0]
+    if not complete:
+        raise ProfileError(f"{source.path}: no call is complete")
     staging.connection.executemany(
         "INSERT INTO staged BY NAME SELECT $1 AS source_id, id_in_run($1, $2) AS event_id, "
         "'X' AS phase, 'host' AS side, 'cpu_op' AS category, $3 AS name, '1' AS pid, '1' AS tid, "
         "$4 AS relative_ns, $5 AS dur_ns",
-        [(source.source_id, number, *call) for number, call in enumerate(whole)],
+        [(source.source_id, number, *call) for number, call in enumerate(complete)],
     )
-    if broken := len(calls) - len(whole):
+    if broken := len(calls) - len(complete):
         source.warn("toy_call_broken", f"{broken} call without an end")
         source.dropped = {"without an end": broken}
-    source.events, source.complete = len(calls), len(whole)
+    source.events, source.complete = len(calls), len(complete)
     progress(source.bytes)
 
 
@@ -133,7 +133,7 @@ def test_only_an_unreadable_file_fails(store: ingest.Store, tmp_path: Path) -> N
     assert (first.status, run_json.status, second.status) == ("ok", "ok", "failed")
     assert (first.kind, run_json.kind, second.kind) == ("toy", "run_json", "toy")
     assert second.warning_codes[0] == "unreadable"
-    assert "no call is whole" in second.warnings[0]
+    assert "no call is complete" in second.warnings[0]
 
 
 def test_the_dictionary_names_all_formats() -> None:

@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def added(store: ingest.Store, run: Path) -> dict[str, Any]:
-    """Add the run and return its files by name. Checks that its trace is intact and has rank 0."""
+    """Add the run and return its files by name. Checks that its trace is complete."""
     sources = {source.path.name: source for source in store.add(run).sources}
     assert (sources["z.json"].status, sources["z.json"].complete) == ("ok", 1)
     return sources

@@ -1,6 +1,6 @@
 """The events that HTA 0.6.1 uses for a critical path, read from a parsed trace.
 
-Times are whole µs. An event's id is its place in `traceEvents`.
+Times are whole µs. An event's id is its index in `traceEvents`.
 """
 
 import math
@@ -100,8 +100,8 @@ def event_kernels(events: Events, launches: list[Event]) -> tuple[dict[int, int]
         queues[launch.pid, launch.tid, kernel.stream].append(launch)
 
     def kernel_at(queue: list[Event], ts: int, offset: int) -> int:
-        place = bisect_right(queue, ts, key=lambda launch: launch.ts) + offset
-        return queue[place].link if 0 <= place < len(queue) else -1
+        index = bisect_right(queue, ts, key=lambda launch: launch.ts) + offset
+        return queue[index].link if 0 <= index < len(queue) else -1
 
     streams = {e.record: (e.pid, e.record_stream) for e in events.values() if e.record_stream > -1}
     recorded, waiting = {}, {}

@@ -130,7 +130,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
             ("compute", "B", 118),
         ],
     ),
-    "told to wait for another stream": (
+    "a stream that waits for another": (
         [STEP, *A_10, RECORD, WAIT, WAITS, *B_ELSEWHERE],
         [
             *BEGIN,
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
             ("compute", "B", 118),
         ],
     ),
-    "what the other stream did after the event was recorded does not count": (
+    "work of the other stream after the recorded event does not count": (
         [
             *[STEP, *A_10, RECORD, WAIT, WAITS, *B_ELSEWHERE],
             *[call(13, 13.5, 3), on_device("A2", 30, 31, 3)],

@@ -83,7 +83,7 @@ def test_a_step_is_as_long_as_its_longest_path(seed: int) -> None:
     random = Random(seed)
     count = random.randint(2, 8)
     times = np.array([0, *(random.randint(0, 12) for _ in range(count - 2)), 12])
-    lanes, places = np.zeros(count, np.int64), np.arange(count)
+    lanes, positions = np.zeros(count, np.int64), np.arange(count)
     lanes[-1] = 1  # the end of the step comes last
     edges = Edges()
     for _ in range(random.randint(1, 12)):
@@ -94,7 +94,7 @@ def test_a_step_is_as_long_as_its_longest_path(seed: int) -> None:
             edges.add(source, target, weight, NOBODY, Kind.HOST)
     if not edges.columns:
         edges.add(0, count - 1, 0, NOBODY, Kind.HOST)
-    graph = in_order(times, lanes, places, edges)
+    graph = in_order(times, lanes, positions, edges)
     path = longest_path(graph)
     assert graph.weights[path].sum() == 12 == longest_to(graph, count - 1, graph.weights)
     # The edges follow each other without a gap, and each takes all the time since its source.

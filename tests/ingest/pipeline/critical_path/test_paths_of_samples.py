@@ -13,7 +13,7 @@ from tests.samples import COMPILED, TWO_RANKS, Samples
 NAMED = 8  # most names of a level that have a gain
 # Each step with its time in `step_metrics`, which its path must cover.
 STEPS = """
-    WITH whole AS (
+    WITH measured AS (
         SELECT
             run_id,
             source_id,
@@ -28,13 +28,13 @@ STEPS = """
     )
 """
 # The names that can have a gain, ranked by their time.
-PLACED = """
-    WITH placed AS (
+RANKED = """
+    WITH ranked AS (
         SELECT
             *,
             row_number() OVER (
                 PARTITION BY run_id, rank, step, level ORDER BY on_path_ns DESC, gain_ns IS NULL
-            ) AS place
+            ) AS position
         FROM critical_path_summary
         WHERE name IS NOT NULL
     )
@@ -59,19 +59,19 @@ def ask(all_samples: Path) -> Iterator[Ask]:
 
 
 def test_each_step_has_a_path(ask: Ask) -> None:
-    steps = ask(f"{STEPS} SELECT run_id, source_id, rank, step, is_median FROM whole")
+    steps = ask(f"{STEPS} SELECT run_id, source_id, rank, step, is_median FROM measured")
     found = ask("SELECT DISTINCT run_id, source_id, rank, step, is_median FROM critical_paths")
     assert len(steps) >= 54
     assert set(steps) == set(found)
 
 
 def test_a_path_begins_with_its_step_and_is_as_long(ask: Ask) -> None:
-    whole = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM whole")
+    measured = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM measured")
     found = ask("""
         SELECT run_id, source_id, step, arg_min(start_ns, ordinal), sum(dur_ns)::BIGINT
         FROM critical_paths GROUP BY run_id, source_id, step
     """)
-    assert set(found) == set(whole)
+    assert set(found) == set(measured)
 
 
 def test_edges_follow_each_other_without_a_gap(ask: Ask) -> None:
@@ -118,16 +118,16 @@ def test_every_level_of_the_summary_adds_up_to_the_path(ask: Ask) -> None:
             FROM critical_path_summary GROUP BY run_id, rank, step, level
         )
 
-        SELECT whole.run_id, whole.rank, whole.step, named.level
-        FROM whole
+        SELECT measured.run_id, measured.rank, measured.step, named.level
+        FROM measured
         CROSS JOIN (VALUES ('kind'), ('call'), ('op'), ('kernel'), ('module')) AS named (level)
         LEFT JOIN levels
             ON
-                whole.run_id = levels.run_id
-                AND whole.rank = levels.rank
-                AND whole.step IS NOT DISTINCT FROM levels.step
+                measured.run_id = levels.run_id
+                AND measured.rank = levels.rank
+                AND measured.step IS NOT DISTINCT FROM levels.step
                 AND named.level = levels.level
-        WHERE NOT coalesce(levels.ns = whole.ns AND abs(levels.percent - 100) < 1e-6, false)
+        WHERE NOT coalesce(levels.ns = measured.ns AND abs(levels.percent - 100) < 1e-6, false)
     """)
     assert differing == []
     assert len(ask("SELECT DISTINCT level FROM critical_path_summary")) == 5
@@ -174,12 +174,12 @@ def test_no_gain_is_longer_than_the_step(ask: Ask) -> None:
     wrong = ask(f"""
         {STEPS}
         SELECT gain.* FROM critical_path_gains AS gain
-        LEFT JOIN whole
+        LEFT JOIN measured
             ON
-                gain.run_id = whole.run_id
-                AND gain.source_id = whole.source_id
-                AND gain.step IS NOT DISTINCT FROM whole.step
-        WHERE NOT coalesce(gain.gain_ns BETWEEN 0 AND whole.ns, false)
+                gain.run_id = measured.run_id
+                AND gain.source_id = measured.source_id
+                AND gain.step IS NOT DISTINCT FROM measured.step
+        WHERE NOT coalesce(gain.gain_ns BETWEEN 0 AND measured.ns, false)
     """)
     assert wrong == []
 
@@ -211,12 +211,12 @@ def test_the_summary_has_each_name_with_a_gain(ask: Ask) -> None:
 def test_median_steps_have_gains_of_the_longest_names(ask: Ask) -> None:
     """If names tie for the last gain, some of them have none."""
     wrong = ask(f"""
-        {PLACED}
-        SELECT runs.name, rank, step, level, placed.name, place, gain_ns
-        FROM placed INNER JOIN runs USING (run_id)
+        {RANKED}
+        SELECT runs.name, rank, step, level, ranked.name, position, gain_ns
+        FROM ranked INNER JOIN runs USING (run_id)
         WHERE
             is_median
-            AND (gain_ns IS NOT NULL) <> (level = 'kind' OR place <= {NAMED})
+            AND (gain_ns IS NOT NULL) <> (level = 'kind' OR position <= {NAMED})
     """)
     assert wrong == []
 

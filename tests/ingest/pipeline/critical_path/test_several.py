@@ -21,7 +21,7 @@ from tests.ingest.pipeline.critical_path.small_events import (
 PATH = "SELECT kind, name, start_ns / 1000, dur_ns / 1000 FROM critical_paths ORDER BY ordinal"
 
 
-def told_to_wait(at: float, correlation: int, stream: int, event: int) -> list[dict[str, Any]]:
+def make_stream_wait(at: float, correlation: int, stream: int, event: int) -> list[dict[str, Any]]:
     """Return a call that makes stream 7 await the work of another stream up to `event`."""
     return [
         call(event, event + 0.5, correlation + 50, "cudaEventRecord"),
@@ -38,8 +38,8 @@ def told_to_wait(at: float, correlation: int, stream: int, event: int) -> list[d
 def test_a_wait_is_for_the_stream_that_ended_last(traces: Any, order: tuple[int, int]) -> None:
     events = [STEP, call(10, 11, 1), call(11, 12, 2)]
     events += [on_device("A", 20, 150, 1, 8), on_device("B", 20, 100, 2, 9)]
-    for place, stream in enumerate(order):
-        events += told_to_wait(14 + place, 10 + place, stream, 12 + place)
+    for index, stream in enumerate(order):
+        events += make_stream_wait(14 + index, 10 + index, stream, 12 + index)
     events += [call(18, 19, 3), on_device("C", 151, 160, 3, 7)]
     assert traces.add(events).sql(PATH).fetchall()[-3:] == [
         ("compute", "A", 20, 130),
@@ -88,11 +88,11 @@ def test_streams_of_two_devices_are_distinguished(traces: Any) -> None:
 
 def test_each_file_of_a_rank_has_a_path(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    for place in (0, 1000):
-        events = [step(place, place + 100), call(place + 10, place + 12, 1)]
-        events.append(on_device("A", place + 20, place + 120, 1))
+    for start in (0, 1000):
+        events = [step(start, start + 100), call(start + 10, start + 12, 1)]
+        events.append(on_device("A", start + 20, start + 120, 1))
         trace = {"distributedInfo": {"rank": 0}, "traceEvents": events}
-        (tmp_path / "run" / f"{place}.json").write_text(json.dumps(trace))
+        (tmp_path / "run" / f"{start}.json").write_text(json.dumps(trace))
     store = ingest.Store(tmp_path / "store")
     run = store.add(tmp_path / "run").run_id
     with ingest.connect(store) as opened:

@@ -146,7 +146,7 @@ class Repair:
             self._write()
 
     def _drop(self, found: Found) -> None:
-        """Count a dropped element. If it follows damage and is no event, extend the damage."""
+        """Count a dropped element, or extend the damage before it unless it looks like an event."""
         start = self._content.read(found.start, 64).decode("latin-1")
         if self._damage and not EVENT_START.match(start):
             self._damage = self._damage._replace(end=found.end)

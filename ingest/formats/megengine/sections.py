@@ -64,14 +64,14 @@ def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> 
     sections = Sections(json_bytes=len(content), fault=fault)
     start = len(text) - len(text.lstrip())
     try:
-        whole, end = DECODER.raw_decode(text, start)
+        document, end = DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         _read_damaged(text, sections)
         if not (sections.fault or sections.unread):
             sections.fault = "the file is damaged between its sections or at its end"
         return sections
     sections.bytes_after = len(text[end:].strip())
-    sections.found = _sections_of(whole)
+    sections.found = _sections_of(document)
     for name, entries in list(sections.found.items()):
         if isinstance(entries, list) and name not in LISTS:
             sections.unread[name] += 1
@@ -103,10 +103,10 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _sections_of(whole: Any) -> dict[str, Any]:
+def _sections_of(document: Any) -> dict[str, Any]:
     """Return the sections of an intact file. `graph_exec` is next to `profiler` or inside it."""
-    profiler = _object(whole.get("profiler"))
-    graph = _object(whole.get("graph_exec")) or _object(profiler.get("graph_exec"))
+    profiler = _object(document.get("profiler"))
+    graph = _object(document.get("graph_exec")) or _object(profiler.get("graph_exec"))
     found = profiler | graph
     return {
         name: found[name]

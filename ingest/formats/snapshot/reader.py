@@ -115,8 +115,8 @@ class MemorySnapshot:
             batches.append(completed(columns, device, ordinals[-1]))
         if len(batches) == 1:
             return batches[0]
-        whole = pa.Table.from_batches(batches).combine_chunks()
-        [batch] = whole.take(
+        merged = pa.Table.from_batches(batches).combine_chunks()
+        [batch] = merged.take(
             pa.array(np.argsort(np.concatenate(ordinals), kind="stable"))
         ).to_batches()
         return batch

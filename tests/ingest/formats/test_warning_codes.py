@@ -44,8 +44,8 @@ def test_added_sources_have_codes_and_messages(store: ingest.Store, tmp_path: Pa
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": [*EVENTS, {**EVENTS[0], "dur": -1}]}) + "rest")
     [source] = store.add(path).sources
-    said = source.as_dict()
-    assert list(zip(said["warning_codes"], said["warnings"], strict=True)) == [
+    row = source.as_dict()
+    assert list(zip(row["warning_codes"], row["warnings"], strict=True)) == [
         ("bytes_after_end", "4 bytes after the end of the trace were not read"),
         (
             "events_not_complete",

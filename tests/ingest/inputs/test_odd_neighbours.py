@@ -94,9 +94,9 @@ def test_unreadable_traces_fail(command: Command, run: Path) -> None:
     for name, error in zip(NOTHING, errors, strict=True):
         assert error.startswith(f"error: {run / name}: no event can be read: ")
     assert ingest.Store(command.store).run_ids() == []
-    beside = command("add", run)
-    assert beside.code == 1  # the same as for any failed file
-    assert sorted(beside.err.splitlines()) == sorted(errors)
+    result = command("add", run)
+    assert result.code == 1  # the same as for any failed file
+    assert sorted(result.err.splitlines()) == sorted(errors)
     connection = ingest.connect(command.store)
     assert connection.sql("SELECT name FROM ops").fetchall() == [("a",)]
     query = "SELECT status, warning_codes[1] FROM sources ORDER BY path"
@@ -148,8 +148,8 @@ def test_a_name_that_is_not_utf_8_is_stored_and_shown(command: Command, run: Pat
     ]
     assert "b\\xff_rank1.json" in command("show", "run").out
 
-    said = json.loads(command("add", trace, "--json").out)
-    assert said["path"] == said["sources"][0]["path"] == f"{run}/b\\xff_rank1.json"
+    summary = json.loads(command("add", trace, "--json").out)
+    assert summary["path"] == summary["sources"][0]["path"] == f"{run}/b\\xff_rank1.json"
     assert "b\\xff_rank1.txt: neither" in command("add", trace.with_suffix(".txt")).err
 
 
@@ -187,9 +187,9 @@ def test_only_a_value_of_the_wrong_type_is_ignored(
 ) -> None:
     bad = {key: value for key, (value, _) in list(WRONG.items())[odd::2]}
     (run / "run.json").write_text(json.dumps(RIGHT | bad))
-    said = added(store, run)["run.json"]
-    assert (said.status, {*said.warning_codes}) == ("ok", {"value_ignored"})
-    assert said.warnings == [f"{key}: not {WRONG[key][1]}, ignored" for key in bad]
+    source = added(store, run)["run.json"]
+    assert (source.status, {*source.warning_codes}) == ("ok", {"value_ignored"})
+    assert source.warnings == [f"{key}: not {WRONG[key][1]}, ignored" for key in bad]
     columns = ", ".join(DEFAULTS)
     runs = ingest.connect(store.path).sql(f"SELECT {columns}, started_at, run_json FROM runs")
     [(*values, started, run_json)] = runs.fetchall()
@@ -214,9 +214,9 @@ def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: P
         {"compile_id": "0/1", "seconds": 2, "started_at_ns": float("nan"), "line": []},
         {"compile_id": "0/2", "seconds": [2], "graph_breaks": 10**40},
     ]
-    said = {"rank": 1, "compilation": {"compilations": compilations}}
+    description = {"rank": 1, "compilation": {"compilations": compilations}}
     (run / "run.json").write_text("{}")
-    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank1.json").write_text(json.dumps(description))
     (run / "rank2.json").write_text('{"rank": "2", "compilation": {"compilations": 5}}')
     sources = added(store, run)
     wrong = "of compilation.compilations[]"
@@ -254,9 +254,9 @@ def test_an_unreadable_run_json_does_not_affect_the_run(
     content: bytes, reason: str, store: ingest.Store, run: Path
 ) -> None:
     (run / "run.json").write_bytes(content)
-    said = added(store, run)["run.json"]
-    assert (said.kind, said.status) == ("run_json", "failed")
-    assert said.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
+    source = added(store, run)["run.json"]
+    assert (source.kind, source.status) == ("run_json", "failed")
+    assert source.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
 
 
 @pytest.mark.parametrize("content", [TRACE, LOG])

@@ -117,9 +117,9 @@ def test_a_trace_without_intact_content_fails(
 def test_ranks_have_descriptions_next_to_run_json(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    said = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
+    description = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
     (run / "x-rank1.trace.json").write_text(f"[{A}]")
-    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank1.json").write_text(json.dumps(description))
     (run / "rank2.json").write_text("[]")  # a trace, by its content
     (run / "run.json").write_text("{}")
     [of_rank, trace, *_] = store.add(run).sources
@@ -180,10 +180,10 @@ def test_ranks_come_from_content_then_name_then_position(
         "SELECT count(DISTINCT event_id) FROM events"
     ).fetchall() == [(4,)]
     warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
-    said = [
+    expected = [
         ["files are missing for ranks: 1, 4 (the run has 6 ranks)"],
         [],
         ["does not record its rank: rank 2 is assumed"],
         ["does not record its rank: rank 0 is assumed"],
     ]
-    assert [row for (row,) in warnings.fetchall()] == said
+    assert [row for (row,) in warnings.fetchall()] == expected

@@ -92,8 +92,8 @@ def test_a_missing_cycle_of_a_worker_has_a_warning(
             delay(file, 60_000_000_000)
     sources = store.add(run).sources
     assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
-    said = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
-    assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in said
+    messages = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
+    assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in messages
 
 
 @pytest.mark.parametrize(("workers", "count"), [(1, 1), (1, 3), (2, 1)])

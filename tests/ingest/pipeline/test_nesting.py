@@ -81,12 +81,12 @@ def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[in
 @given(SPANS, st.integers(1, 7))
 @settings(max_examples=300, deadline=None)
 def test_the_result_does_not_depend_on_batch_boundaries(spans: list[Span], rows: int) -> None:
-    places = nested_in_batches(spans, [0] * len(spans), rows)
+    result = nested_in_batches(spans, [0] * len(spans), rows)
     expected = stack_rule(spans)
-    assert {n: (row["depth"], row["parent_id"]) for n, row in places.items()} == expected
+    assert {n: (row["depth"], row["parent_id"]) for n, row in result.items()} == expected
     # The innermost span at each time: each nanosecond of a lane belongs to at most one span.
     for lane in {span[2] for span in spans}:
-        mine = [row for n, row in places.items() if spans[n][2] == lane]
+        mine = [row for n, row in result.items() if spans[n][2] == lane]
         covered = {
             moment
             for start, length, on in spans
@@ -116,13 +116,13 @@ def test_the_path_of_a_call_is_made_of_names(
             return ()
         return (*path(caller(number)), *([names[number]] if names[number] else []))
 
-    places = nested_in_batches(spans, names, rows)
-    ids = {(path(n), row["path_id"]) for n, row in places.items()}
-    ids |= {(path(caller(n)), row["caller_path_id"]) for n, row in places.items()}
+    result = nested_in_batches(spans, names, rows)
+    ids = {(path(n), row["path_id"]) for n, row in result.items()}
+    ids |= {(path(caller(n)), row["caller_path_id"]) for n, row in result.items()}
     assert len(ids) == len({path for path, _ in ids}) == len({path_id for _, path_id in ids})
     assert all((path_id == 0) == (path == ()) for path, path_id in ids)
-    for number, row in places.items():
-        inside = [n for n in places if names[n] and caller(n) == number]
+    for number, row in result.items():
+        inside = [n for n in result if names[n] and caller(n) == number]
         assert row["is_recursive"] == (names[number] in path(number)[:-1])
         if names[number]:
             assert row["inner_ns"] == sum(spans[n][1] for n in inside)

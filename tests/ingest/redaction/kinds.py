@@ -1,6 +1,6 @@
 """Kinds of secrets, in the forms that vendors publish and in which programs write them.
 
-In a form, `<32>` stands for 32 random letters and digits; a letter tells of others: `<32h>`
+In a form, `<32>` stands for 32 random letters and digits; a letter stands for others: `<32h>`
 hexadecimal, `<32u>` capitals and digits, `<32l>` small letters and digits, `<32d>` digits,
 `<32w>` those of URLs, `<32b>` those of Base64.
 """

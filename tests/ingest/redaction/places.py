@@ -29,7 +29,7 @@ EVENTS: dict[str, Callable[[str], Event]] = {
     "argument's key": lambda text: op("a", args={text: 1}),
     "nested argument": lambda text: op("a", args={"inputs": [{"x": ["float", text]}]}),
     "list of arguments": lambda text: op("a", args={"Concrete Inputs": ["", text, "[1, 2]"]}),
-    "key beside the arguments": lambda text: op("a", comment=text),
+    "key next to the arguments": lambda text: op("a", comment=text),
     "instant": lambda text: {"ph": "i", "name": text, "ts": 1, "pid": 1, "tid": 1, "s": "g"},
     "counter's key": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
     "flow's id": lambda text: {"ph": "s", "name": "f", "id": text, "ts": 1, "pid": 1, "tid": 1},
@@ -92,10 +92,10 @@ OF_RUN_JSON = ("name", "model", "mode", "framework", "framework_version", "devic
 
 def trace(texts: Planted) -> dict[str, Any]:
     """Return the content of a trace."""
-    events = [event(text) for place, event in EVENTS.items() for text in texts(place)]
+    events = [event(text) for field, event in EVENTS.items() for text in texts(field)]
     around: dict[str, Any] = {}
-    for place, metadata in TRACE.items():
-        around |= metadata(list(texts(place)))
+    for field, metadata in TRACE.items():
+        around |= metadata(list(texts(field)))
     return {**around, "traceEvents": events}
 
 
@@ -104,7 +104,7 @@ def snapshot(texts: Planted) -> dict[str, Any]:
     actions = [
         snapshots.event("alloc", 4096 * number, 512, **more)
         for number, more in enumerate(
-            action(text) for place, action in SNAPSHOT.items() for text in texts(place)
+            action(text) for field, action in SNAPSHOT.items() for text in texts(field)
         )
     ]
     marks = [{"name": text, "stage": "START", "device": 0, "time_us": 5} for text in texts("mark")]
@@ -120,9 +120,9 @@ def snapshot(texts: Planted) -> dict[str, Any]:
 def megengine_profile(texts: Planted) -> str:
     """Return the content of a MegEngine profile."""
     oprs = [
-        megengine.Opr(str(number), **of_place(text))
-        for number, (of_place, text) in enumerate(
-            (of_place, text) for place, of_place in OPERATOR.items() for text in texts(place)
+        megengine.Opr(str(number), **make(text))
+        for number, (make, text) in enumerate(
+            (make, text) for field, make in OPERATOR.items() for text in texts(field)
         )
     ]
     names = [*texts("variable's name"), "v"]
@@ -157,10 +157,10 @@ def write_run(directory: Path, texts: Planted) -> Path:
     (directory / "a.pickle").write_bytes(pickle.dumps(snapshot(texts)))
     (directory / "a.compile.log").write_text(compile_log(texts))
     (directory / "a.megengine.json").write_text(megengine_profile(texts))
-    said: dict[str, Any] = {}
-    for place, described in RUN_JSON.items():
-        said |= described(list(texts(place)))
-    (directory / "run.json").write_text(json.dumps(said))
+    description: dict[str, Any] = {}
+    for field, described in RUN_JSON.items():
+        description |= described(list(texts(field)))
+    (directory / "run.json").write_text(json.dumps(description))
     for text in texts("file name"):
         if "/" not in text and len(text.encode()) < 250:
             (directory / text).write_text("no profile")

@@ -51,8 +51,8 @@ def run(tmp_path: Path) -> Path:
     directory.mkdir()
     trace = {**METADATA, "traceEvents": EVENTS}
     (directory / "trace.json").write_text(json.dumps(trace))
-    said = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
-    (directory / "run.json").write_text(json.dumps(said))
+    description = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
+    (directory / "run.json").write_text(json.dumps(description))
     return directory
 
 

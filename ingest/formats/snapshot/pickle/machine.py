@@ -113,7 +113,7 @@ class PickleStream:
 
     def items(self) -> Iterator[Items]:
         """Yield the items of the lists under the key, in file order within each list."""
-        self._have(0, 2)
+        self._load(0, 2)
         if self._source.data[:1] != b"\x80":
             raise ProfileError(f"{self.path}: not a pickle of protocol 2 or later")
         end = yield from self._run()
@@ -130,7 +130,7 @@ class PickleStream:
         data, safe, at = source.data, source.safe, 0
         while True:
             if at >= safe:
-                at = source.whole(at)
+                at = source.load_opcode(at)
                 self._check_held()
                 data, safe = source.data, source.safe
             op = data[at]
@@ -229,7 +229,7 @@ class PickleStream:
             stack.append(CONSTANTS[op])
         elif op in (TUPLE1, TUPLE2, TUPLE3):
             count = op - TUPLE1 + 1
-            self._need(start, count)
+            self._require(start, count)
             stack[-count:] = [tuple(stack[-count:])]
             state.held += CONTAINER_BYTES
         elif op == EMPTY_TUPLE:
@@ -245,21 +245,21 @@ class PickleStream:
             stack[mark:] = [made]
             state.held += CONTAINER_BYTES + ITEM_BYTES * len(values)
         elif op == APPEND:
-            self._need(start, 2)
+            self._require(start, 2)
             item, target = stack.pop(), stack[-1]
             if type(target) is not list:
                 fail(start, f"cannot add an item to {kind(target)}")
             target.append(item)
             state.held += ITEM_BYTES
         elif op == SETITEM:
-            self._need(start, 3)
+            self._require(start, 3)
             self._set(start, stack[-3], stack[-2:])
             del stack[-2:]
         elif op in (BINPUT, LONG_BINPUT):
             number = source.data[at] if op == BINPUT else uint32(source.data, at)[0]
             if number != len(memo):
                 fail(start, f"a value is memoized under number {number:,}, not {len(memo):,}")
-            self._need(start, 1)
+            self._require(start, 1)
             memo.append(stack[-1])
         elif op == BINFLOAT:
             stack.append(float64(source.data, at)[0])
@@ -271,8 +271,8 @@ class PickleStream:
         elif op in (TEXT, TEXT8, LONG4):
             length: int = (uint64 if op == TEXT8 else uint32)(source.data, at)[0]
             self._length(start, length, MAX_INTEGER_BYTES if op == LONG4 else MAX_TEXT_BYTES)
-            at = self._have(at, size + length)
-            source.need(at, size + length)
+            at = self._load(at, size + length)
+            source.require(at, size + length)
             raw = source.data[at + size : at + size + length]
             is_text = op != LONG4
             stack.append(self._text(raw) if is_text else int.from_bytes(raw, "little", signed=True))
@@ -287,7 +287,7 @@ class PickleStream:
             self._source.fail(start, f"unknown opcode 0x{op:02x}")
         what = ""
         if op in (GLOBAL, INST):
-            start = self._have(start, MARGIN)
+            start = self._load(start, MARGIN)
             named = self._source.data[start + 1 : start + 1 + MARGIN].split(b"\n")[:2]
             what = ".".join(part.decode("utf-8", "replace") for part in named)
         elif op == STACK_GLOBAL:
@@ -333,7 +333,7 @@ class PickleStream:
             self._source.fail(start, "too few values on the stack")
         return mark
 
-    def _need(self, start: int, count: int) -> None:
+    def _require(self, start: int, count: int) -> None:
         if len(self._state.stack) - (self._state.marks[-1] if self._state.marks else 0) < count:
             self._source.fail(start, "too few values on the stack")
 
@@ -341,8 +341,8 @@ class PickleStream:
         if length > most:
             self._source.fail(start, f"a length of {length:,} bytes, more than {most:,}")
 
-    def _have(self, at: int, size: int) -> int:
-        at = self._source.have(at, size)
+    def _load(self, at: int, size: int) -> int:
+        at = self._source.load(at, size)
         self._check_held()
         return at
 

@@ -33,19 +33,19 @@ class PickleBytes:
         self._offset = 0  # of the data in the pickle
         self._ended = False
 
-    def whole(self, at: int) -> int:
+    def load_opcode(self, at: int) -> int:
         """Load the complete opcode at `at`. Return its new position.
 
         Raises ProfileError if the file ends inside it.
         """
-        at = self.have(at, MARGIN + 1)
+        at = self.load(at, MARGIN + 1)
         size = 1 + ARGUMENT_BYTES.get(self.data[at], 0)
         if self.data[at] in (LONG1, SHORT_TEXT):
             size += self.data[at + 1]
-        self.need(at, size)
+        self.require(at, size)
         return at
 
-    def have(self, at: int, size: int) -> int:
+    def load(self, at: int, size: int) -> int:
         """Load `size` bytes from `at`, or fewer if the file ends. Return its new position."""
         if self._ended or self._left(at) >= size:
             return at
@@ -60,7 +60,7 @@ class PickleBytes:
         self.safe = self._left(0) - MARGIN
         return 0
 
-    def need(self, at: int, size: int) -> None:
+    def require(self, at: int, size: int) -> None:
         """Raise ProfileError if the file has fewer than `size` bytes from `at`."""
         if self._left(at) < size:
             raise ProfileError(

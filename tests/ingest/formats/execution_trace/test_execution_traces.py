@@ -37,14 +37,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def node(number: int, name: str, rf_id: int = 0, parent: int = 1, **said: Any) -> str:
+def node(number: int, name: str, rf_id: int = 0, parent: int = 1, **more: Any) -> str:
     """Return a node as torch writes it, with an unescaped name."""
     attributes = {"rf_id": rf_id, "seq_id": -1, "scope": 0, "tid": 1, "op_schema": ""}
     values = {"values": [[5, 6, 0, 64, 4, "cpu"]], "shapes": [[8, 8]], "types": ["Tensor(float)"]}
     text = {
         "inputs": values | {"strides": [[8, 1]]},
         "outputs": {"values": [], "shapes": [], "types": [], "strides": []},
-        "attrs": [{"name": k, "type": "", "value": v} for k, v in (attributes | said).items()],
+        "attrs": [{"name": k, "type": "", "value": v} for k, v in (attributes | more).items()],
     }
     head = f'{{ "id": {number}, "name": "{name}", "ctrl_deps": {parent}, '
     return head + json.dumps(text).removeprefix("{")

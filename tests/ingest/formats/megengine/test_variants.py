@@ -73,8 +73,8 @@ def test_an_imperative_dump_is_read(traces: Traces) -> None:
 
 def test_an_imperative_dump_can_be_analysed(traces: Traces, command: Any) -> None:
     traces.add(json.dumps(imperative()))
-    said = command("profile-analyze", "trace", "--json", "--aggregate-by", "type")
-    [row] = json.loads(said.out)[0]["device"]
+    result = command("profile-analyze", "trace", "--json", "--aggregate-by", "type")
+    [row] = json.loads(result.out)[0]["device"]
     assert (row["type"], row["count"], row["time"]) == ("imperative", 2, 1)
     assert (row["computation"], row["memory"], row["flops"]) == (96, 48, 96)
 
@@ -127,11 +127,11 @@ def test_names_may_hold_any_characters(traces: Traces, command: Any) -> None:
     kernels = connection.sql("SELECT name, op FROM kernels ORDER BY start_ns").fetchall()
     assert kernels == [(name, name) for name in read]
     for form in ([], ["--wiki"], ["--dump-only-opr"]):
-        said = command("profile-analyze", "trace", "-t", "0", *form)
-        assert said.code == 0
-        assert not set("\0\x1b") & set(said.out)
-    said = command("profile-analyze", "trace", "-t", "0", "--json", "--order-by", "+opr_id")
-    assert [row["name"] for row in json.loads(said.out)[0]["device"]] == read
+        result = command("profile-analyze", "trace", "-t", "0", *form)
+        assert result.code == 0
+        assert not set("\0\x1b") & set(result.out)
+    result = command("profile-analyze", "trace", "-t", "0", "--json", "--order-by", "+opr_id")
+    assert [row["name"] for row in json.loads(result.out)[0]["device"]] == read
 
 
 def test_a_secret_in_the_parameters_is_redacted(traces: Traces) -> None:

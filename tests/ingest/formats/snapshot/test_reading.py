@@ -52,7 +52,7 @@ class Read:
         self.blocks = self._rows(snapshot.blocks.to_pylist())
         self.annotations = snapshot.annotations.to_pylist()
         self.settings = {row["setting"]: row["value"] for row in snapshot.settings.to_pylist()}
-        self.warnings = [said.message for said in snapshot.warnings]
+        self.warnings = [warning.message for warning in snapshot.warnings]
         self.pickle_bytes = snapshot.pickle_bytes
 
     def _rows(self, rows: Any) -> list[Row]:
@@ -238,8 +238,8 @@ def test_unknown_keys_have_a_warning(tmp_path: Path) -> None:
     snapshot = {"segments": segments, "external_annotations": annotations, "x" * 5000: 1, 5: 2}
     reader = MemorySnapshot(written(tmp_path / "s.pickle", snapshot), Stacks())
     assert list(reader.events()) == []
-    assert {said.code for said in reader.warnings} == {"keys_not_read"}
-    assert [said.message for said in reader.warnings] == [
+    assert {warning.code for warning in reader.warnings} == {"keys_not_read"}
+    assert [warning.message for warning in reader.warnings] == [
         f"the snapshot has keys that are not read: 5, {'x' * 40} (2 values)",
         "segments have keys that are not read: bar, foo (6 values)",
         "blocks have keys that are not read: owner (3 values)",

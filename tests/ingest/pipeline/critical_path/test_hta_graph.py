@@ -67,9 +67,9 @@ def test_the_path_covers_the_step_and_that_of_hta_half_of_it(
         """,
         [*run, STEP],
     ).fetchall()[0]
-    stretches = store_of_samples.execute(
+    edges = store_of_samples.execute(
         "SELECT start_ns, dur_ns FROM critical_path(?, of_rank := 3, of_step := ?)", [*run, STEP]
     ).fetchall()
-    assert stretches[0][0] == start_ns
-    assert sum(dur_ns for _, dur_ns in stretches) == end_ns - start_ns == 76_234_000
+    assert edges[0][0] == start_ns
+    assert sum(dur_ns for _, dur_ns in edges) == end_ns - start_ns == 76_234_000
     assert of_control.weight * 1000 == 40_689_000

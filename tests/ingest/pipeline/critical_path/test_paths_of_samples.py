@@ -76,7 +76,7 @@ def test_a_path_begins_with_its_step_and_is_as_long(ask: Ask) -> None:
 
 def test_edges_follow_each_other_without_a_gap(ask: Ask) -> None:
     apart = ask("""
-        WITH beside AS (
+        WITH neighbours AS (
             SELECT
                 *,
                 lag(start_ns + dur_ns) OVER path AS reached_ns,
@@ -85,7 +85,7 @@ def test_edges_follow_each_other_without_a_gap(ask: Ask) -> None:
             WINDOW path AS (PARTITION BY run_id, source_id, step ORDER BY ordinal)
         )
 
-        SELECT run_id, step, ordinal FROM beside
+        SELECT run_id, step, ordinal FROM neighbours
         WHERE dur_ns <= 0 OR ordinal <> coalesce(before + 1, 0) OR start_ns <> reached_ns
     """)
     assert apart == []

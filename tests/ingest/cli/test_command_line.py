@@ -430,12 +430,14 @@ def test_wrong_usage_is_told_apart(command: Command) -> None:
 def test_a_wrong_setting_is_told_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", "abc")
     result = command("add", "x", "y")
-    wanted = "error: TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not abc\n"
+    wanted = "error: TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not abc\n"
     assert (result.code, result.err) == (1, wanted)
     monkeypatch.delenv("TRACEHOUSE_MAX_INFLATION")
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "0")
     result = command("add", "x", "y")
-    wanted = "error: TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a number of bytes from 1 on, not 0\n"
+    wanted = (
+        "error: TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a whole number of bytes, at least 1, not 0\n"
+    )
     assert (result.code, result.err) == (1, wanted)
 
 

@@ -73,7 +73,7 @@ def test_a_damaged_file_is_analysed_with_a_warning(command: Command, tmp_path: P
     path.write_text(of_type("Elemwise")[:-20])
     said = command("profile-analyze", path, "--dump-only-opr")
     assert said.code == 0
-    assert "warning: cut.json: ends in section operator\n" in said.err
+    assert "warning: cut.json: the file ends in section operator\n" in said.err
 
 
 def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_is_no_profile_of_megengine_is_an_error(
     for asked, reason in {
         "trace": f"{run_id} has no profile of MegEngine",
         path: "has no profile of MegEngine",
-        tmp_path / "empty.json": "empty.json: no operators: an empty profile",
+        tmp_path / "empty.json": "empty.json: the profile has no operators",
         tmp_path / "nothing.json": "nothing.json: empty file",
         tmp_path / "list.json": "list.json: ",
         tmp_path / "absent.json": "no such run",

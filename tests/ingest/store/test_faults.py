@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest.store.locking import workplace
+from ingest.store.locking import work_directory
 from tests.builders.events import op
 from tests.stores import is_at_rest
 
@@ -180,7 +180,7 @@ def test_only_workplaces_of_the_dead_are_swept(store: Path, small: Path) -> None
     (dead / "run").mkdir(parents=True)
     (dead / "lock").touch()
     (dead / "run" / "events.parquet").touch()
-    with workplace(store) as in_use:
+    with work_directory(store) as in_use:
         ingest.Store(store).add(small)
         assert in_use.is_dir()
         assert not dead.exists()

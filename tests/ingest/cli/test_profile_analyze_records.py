@@ -28,7 +28,7 @@ def expected(samples: Path) -> Path:
 
 
 def near(value: float | str) -> Any:
-    """Allow a relative error of 1e-12. Numbers that are not finite are texts, as in the original."""
+    """Allow a relative error of 1e-12. As in the original, infinities and NaN are texts."""
     return pytest.approx(float(value), rel=1e-12, abs=0, nan_ok=True)
 
 

@@ -126,7 +126,7 @@ def add(
 
     So does each directory below a path that holds torch.profiler traces for TensorBoard.
 
-    Values that look like secrets are stored as [redacted], unless --keep-metadata is given. With
+    Values that look like secrets are redacted, unless --keep-metadata is given. With
     --redact-paths, paths of source files become relative to their package or to the current
     directory.
     """

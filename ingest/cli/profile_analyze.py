@@ -65,7 +65,7 @@ def profile_analyze(
         str | None, typer.Option(help="Only operators whose name begins with this regex.")
     ] = None,
     input_dtype: Annotated[
-        str | None, typer.Option(help="Only operators with an input of this type, as Float32.")
+        str | None, typer.Option(help="Only operators with an input of this type, like Float32.")
     ] = None,
     top_end_key: Annotated[
         Key, typer.Option(help="Measure times to the end, or to the first kernel.")

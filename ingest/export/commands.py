@@ -78,13 +78,13 @@ def export(
         typer.Option(
             "--from",
             metavar="TIME",
-            help="With --chrome: only events after TIME. 1.5s and 20ms count from the first "
+            help="With --chrome: start of the time interval. 1.5s and 20ms count from the first "
             "event; a number without a unit is Unix time in ns.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option("--to", metavar="TIME", help="With --chrome: only events before TIME."),
+        typer.Option("--to", metavar="TIME", help="With --chrome: end of the time interval."),
     ] = None,
     rank: Annotated[
         list[int] | None,
@@ -95,7 +95,7 @@ def export(
         typer.Option(
             "--min-dur",
             metavar="DURATION",
-            help="With --chrome: only events of at least this duration, such as 10us.",
+            help="With --chrome: leave out events shorter than this, such as 10us.",
         ),
     ] = None,
     beside: Annotated[

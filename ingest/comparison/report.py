@@ -20,7 +20,12 @@ Row = dict[str, Any]
 LONGEST_NAME = 60
 MOST_REPLACED = 8  # operators listed under a fused kernel
 WIDE_ENOUGH = 120  # terminal width that all columns need
-LEVELS = {"op": "operator", "kernel": "kernel", "module": "nn.Module (self)", "class": "class"}
+LEVELS = {
+    "op": "operator",
+    "kernel": "kernel",
+    "module": "nn.Module (without submodules)",
+    "class": "class",
+}
 TIMES = ("base", "other", "change", "%")
 NARROW = ("name", "status", *TIMES, "calls")
 SUMMED = (

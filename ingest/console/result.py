@@ -86,7 +86,7 @@ def narrow(table: pa.Table) -> pa.Table:
 
 
 def _has_no_pandas_type(kind: pa.DataType) -> bool:
-    """Whether pandas has no type for it, or only one with less precision or range."""
+    """Return whether pandas has no type for it, or only one with less precision or range."""
     return bool(
         pa.types.is_nested(kind)
         or pa.types.is_binary(kind)
@@ -111,7 +111,7 @@ def _is_interval(kind: pa.DataType) -> bool:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """Whether it is a type of numbers, text, booleans, dates or times."""
+    """Return whether it is a type of numbers, text, booleans, dates or times."""
     kind = getattr(kind, "storage_type", kind)  # extension types such as JSON and UUID
     return bool(
         pa.types.is_primitive(kind)

@@ -119,7 +119,7 @@ def test_a_run_whose_files_are_damaged_is_left_out_and_said_to_be(app, store, sa
     (store.run_path(damaged) / "kernels.parquet").unlink()
     page = app(store.path, "operators", run=damaged)
     assert [warning.value for warning in page.warning] == [
-        f"run {damaged} is left out: kernels.parquet is missing; see `ingest check --repair`"
+        f"run {damaged} is left out: kernels.parquet is missing; run `ingest check --repair`"
     ]
     assert "Pick a run" in texts(page)
     page = app(store.path, "operators", run=other)

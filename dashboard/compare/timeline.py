@@ -71,7 +71,7 @@ def show(pair: Pair) -> None:
         menu.show(queries, "timelines")
         numbered = [(step.run, step.number) for step in steps.values() if step.number is not None]
         if len(numbered) == 2:
-            timeline_link.of_pair(*numbered)
+            timeline_link.show_pair(*numbered)
     st.caption(_note(steps[BASE], ticked, frames))
 
 

@@ -68,6 +68,6 @@ def _table(view: View, title: str, query: Query, of: str, time: str, level: str 
         level_of = {"level": level} if level else {}
         for row in rows:
             name = str(frame["name"].iloc[row])
-            page_change.ask("operators", {**view.address(), **level_of, "name": name})
+            page_change.request("operators", {**view.address(), **level_of, "name": name})
 
     tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)

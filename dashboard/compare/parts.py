@@ -91,7 +91,7 @@ def _table(pair: Pair, metrics: pd.DataFrame) -> None:
         "run_diff",
         key=f"metrics-{pair.key}",
         labels={**SIDES, "base_spread": "±", "other_spread": "±"},
-        figures=list(rows.columns[1:]),
+        numbers=list(rows.columns[1:]),
     )
 
 

@@ -1,13 +1,13 @@
-// The steps of a run as stacked bars. A click picks a step, a drag a range; arrow keys and Enter do
-// the same. `data`: as `step_bars.show` makes it. Trigger `picked`: the numbers of the first and
-// the last step picked.
+// The steps of a run as stacked bars. A click picks a step, and a drag picks a range. Arrow keys
+// and Enter pick a step too. `data` is from `step_bars.show`. The trigger `picked` has the numbers
+// of the first and the last picked step.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".steps");
   const shown = JSON.stringify(data);
-  if (shown === root.shown) return; // a bar that is drawn anew loses a click
+  if (shown === root.shown) return; // a bar that is redrawn loses a click
   root.shown = shown;
-  let from = null; // the place where a drag began
+  let from = null; // the index of the bar where a drag began
   let to = null;
 
   const bars = data.steps.map((step, place) => bar(data, step, place));
@@ -63,7 +63,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   bars[focused]?.focus();
 }
 
-/** A step: its parts from the bottom up, each with what it is on hover. */
+/** Returns the bar of a step: its parts from the bottom up, with tooltips. */
 function bar(data, step, place) {
   const parts = step.parts.map((part) => {
     const made = element("i", { title: part.text });
@@ -88,7 +88,7 @@ function axis(data) {
   return made;
 }
 
-/** The numbers of the steps, as many as fit. */
+/** Returns the numbers of the steps, as many as fit. */
 function numbers(data) {
   const widest = Math.max(...data.steps.map((step) => step.name.length));
   const every = Math.ceil((data.steps.length * (widest * 7 + 8)) / 600);

@@ -168,7 +168,7 @@ def _difference(runs: Sequence[str]) -> None:
     frame = data.rows(curve)
     devices = frame.drop_duplicates(["rank", "device"])
     alone = ["rank", "device"] if len(devices) == 1 else []
-    _side_by_side(curve, "figures", "figure", alone)
+    _side_by_side(curve, "metrics", "metric", alone)
     owners = select(
         f"level, is_known, {columns}, base_allocations, other_allocations",
         "memory_diff",
@@ -196,14 +196,14 @@ def _difference(runs: Sequence[str]) -> None:
     st.caption("The rows compare the peaks of the two runs. Click a heading to sort by it.")
 
 
-def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> None:
+def _side_by_side(query: Query, title: str, name: str, hidden: Sequence[str]) -> None:
     frame = data.rows(query)
-    if what == "figures":
+    if title == "metrics":
         frame = frame.sort_values("name", key=lambda names: names.map(METRICS.index), kind="stable")
     tables.show(
         frame,
         "memory_peak",
-        key=f"difference-{what}-{query.parameters}",
+        key=f"difference-{title}-{query.parameters}",
         hidden=hidden,
         labels={
             "name": name,
@@ -215,4 +215,4 @@ def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> 
             "other_allocations": "to",
         },
     )
-    menu.show({what: query}, f"memory-{what}")
+    menu.show({title: query}, f"memory-{title}")

@@ -65,7 +65,7 @@ def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
             place: formatting.clipped(name, LONGEST_HEADING)
             for place, name in zip(places, names, strict=True)
         },
-        figures=[
+        numbers=[
             place
             for place, name in zip(places, names, strict=True)
             if name in result.numeric_columns and not pd.api.types.is_numeric_dtype(frame[place])

@@ -126,5 +126,5 @@ def _table(frame: pd.DataFrame, at: str | None, pick: scatter.Pick) -> None:
         selected=[runs.index(at)] if at in runs else [],
         on_select=ticked,
         labels=COLUMNS,
-        figures=["speed", "psnr", *DIFFERENCES],
+        numbers=["speed", "psnr", *DIFFERENCES],
     )

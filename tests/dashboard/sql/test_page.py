@@ -57,7 +57,7 @@ def test_integers_are_exact_and_floats_have_six_digits(app, shown_store):
         "f": "1234568.0",
         "g": "0.123457",
     }
-    assert all(each["isFigure"] for each in table_columns(page))
+    assert all(each["isNumber"] for each in table_columns(page))
 
 
 def test_values_are_shown_whole(app, shown_store):

@@ -41,7 +41,7 @@ def warning(runs: Sequence[str]) -> str:
 def no_device(runs: Sequence[str]) -> str:
     """Return why runs show no device."""
     if _damaged(runs).empty:
-        return "This profile has no device."
+        return "There is no device in this profile."
     return "No device activity was read."
 
 
@@ -52,7 +52,7 @@ def stop_without_trace(runs: Sequence[str]) -> None:
     ).empty:
         _stop_without_profile(runs)
         st.info(
-            "No trace was recorded. The page Memory shows what was recorded.",
+            "There is no trace here. The page Memory shows what was recorded.",
             icon=":material/memory_alt:",
         )
         st.page_link(

@@ -1,4 +1,4 @@
-"""The dashboard, served as users do, by a process that ends with the tests."""
+"""A server of the dashboard, started like by users, that ends with the tests."""
 
 import os
 import socket
@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
 PATIENCE_S = 60
 
-# Its stdin is a pipe of which nothing but the tests' process has the other end: when that process
-# ends, however it does, reading ends too.
+# Only the tests' process has the other end of its stdin. When that process ends, even if it is
+# killed, reading from stdin ends too.
 PROGRAM = """
 import os, sys, threading
 
@@ -39,10 +39,13 @@ def served(
     output: IO[bytes] | None = None,
     **environment: str,
 ) -> Iterator[str]:
-    """Serves the dashboard on a store; gives its address on this machine.
+    """Serve the dashboard on a store. Yield its address on this machine.
 
-    `more`: options of `streamlit run`, which is started in the `directory`. `run`: the name of the
-    run to open with. What it prints goes into the file `output`. `environment`: variables of it.
+    more         options of `streamlit run`
+    run          the name of the run to open
+    directory    the working directory of the server
+    output       the file for what the server prints
+    environment  environment variables of the server
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -72,7 +75,7 @@ def served(
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.communicate()  # closes its stdin, and so ends it
+        process.communicate()  # closes its stdin, which ends it
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Every page in a real browser, in windows of four widths: nothing is cut off or overlaps."""
+"""Pages in browser windows of four widths: nothing is cut off or overlaps."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.samples import TWO_RANKS
 
 WIDTHS = (1600, 1280, 1100, 800)
 LEAST = 200  # pixels of a chart
-# Elements of a page that lie on each other by more than a border, by what they say.
+# Returns the texts of elements that overlap by more than a border.
 OVERLAPPING = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
     const seen = [...main.querySelectorAll('[data-testid="stElementContainer"]')]
@@ -26,7 +26,7 @@ OVERLAPPING = """() => {
     }
     return found;
 }"""
-# Buttons, metrics and headings whose text is wider than they are.
+# Returns the texts of buttons, metrics and headings that are wider than their element.
 CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)

@@ -123,7 +123,7 @@ def of(part: str, is_dark: bool | None = None) -> str:
 
 
 def label(part: str) -> str:
-    """Return the label of a part in legends. Labels of causes of gaps name them as idle time."""
+    """Return the label of a part in legends. Labels of causes of idle time begin with "idle"."""
     return _shown(ingest.parts(), False)[part][1]
 
 

@@ -10,35 +10,35 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let from = null; // the index of the bar where a drag began
   let to = null;
 
-  const bars = data.steps.map((step, place) => bar(data, step, place));
+  const bars = data.steps.map((step, index) => bar(data, step, index));
   const mark = () => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
-    bars.forEach((each, place) => {
-      const isIn = from === null ? data.steps[place].isPicked : first <= place && place <= last;
+    bars.forEach((each, index) => {
+      const isIn = from === null ? data.steps[index].isPicked : first <= index && index <= last;
       each.classList.toggle("faint", !isIn);
     });
   };
   const pick = () => {
-    const ends = [Math.min(from, to), Math.max(from, to)].map((place) => data.steps[place].number);
+    const ends = [Math.min(from, to), Math.max(from, to)].map((index) => data.steps[index].number);
     from = null;
     setTriggerValue("picked", ends);
   };
-  const placeOf = (event) => {
+  const indexAt = (event) => {
     const box = plot.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
-    return Math.min(bars.length - 1, Math.max(0, place));
+    const index = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
+    return Math.min(bars.length - 1, Math.max(0, index));
   };
 
   const plot = element("div", { className: "plot" }, bars);
   plot.style.height = `${data.height}px`;
   plot.onpointerdown = (event) => {
     plot.setPointerCapture(event.pointerId);
-    from = to = placeOf(event);
+    from = to = indexAt(event);
     mark();
   };
   plot.onpointermove = (event) => {
     if (from === null) return;
-    to = placeOf(event);
+    to = indexAt(event);
     mark();
   };
   plot.onpointerup = () => from !== null && pick();
@@ -47,12 +47,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     mark();
   };
   plot.onkeydown = (event) => {
-    const place = bars.indexOf(event.target);
+    const index = bars.indexOf(event.target);
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (way) bars[place + way]?.focus();
+    if (way) bars[index + way]?.focus();
     else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      from = to = place;
+      from = to = index;
       pick();
     }
   };
@@ -64,14 +64,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 /** Returns the bar of a step: its parts from the bottom up, with tooltips. */
-function bar(data, step, place) {
+function bar(data, step, index) {
   const parts = step.parts.map((part) => {
     const made = element("i", { title: part.text });
     made.style.height = `${(100 * part.height) / data.highest}%`;
     made.style.background = part.colour;
     return made;
   });
-  const made = element("div", { className: "bar", title: step.text, tabIndex: place ? -1 : 0 }, parts);
+  const made = element("div", { className: "bar", title: step.text, tabIndex: index ? -1 : 0 }, parts);
   made.setAttribute("role", "button");
   made.ariaLabel = step.text;
   return made;
@@ -93,8 +93,8 @@ function numbers(data) {
   const widest = Math.max(...data.steps.map((step) => step.name.length));
   const every = Math.ceil((data.steps.length * (widest * 7 + 8)) / 600);
   const made = element("div", { className: "numbers" });
-  data.steps.forEach((step, place) =>
-    made.append(element("span", { textContent: place % every ? "" : step.name })),
+  data.steps.forEach((step, index) =>
+    made.append(element("span", { textContent: index % every ? "" : step.name })),
   );
   return made;
 }

@@ -27,20 +27,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   Object.assign(state, { shown, ticked: new Set(rest.selected) });
 
   const order = () => {
-    const places = data.columns[0].texts.map((_, place) => place);
+    const indices = data.columns[0].texts.map((_, index) => index);
     const by = data.columns.find((each) => each.name === state.by);
-    if (!by) return places;
+    if (!by) return indices;
     const sign = state.down ? -1 : 1;
     const known = (value) => value !== null && value !== "";
-    return places.sort((a, b) => {
+    return indices.sort((a, b) => {
       const [x, y] = [by.values[a], by.values[b]];
       if (!known(x) || !known(y)) return known(y) - known(x);
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
   };
 
-  const tick = (place) => {
-    const id = data.ids[place];
+  const tick = (index) => {
+    const id = data.ids[index];
     const was = state.ticked.has(id);
     if (data.select === "single-row") state.ticked.clear();
     if (was) state.ticked.delete(id);
@@ -77,17 +77,17 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.watcher.observe(root);
 }
 
-function table(data, state, places, tick, sort, scrolled) {
+function table(data, state, indices, tick, sort, scrolled) {
   const box = element("div", { className: "grid-box" });
   box.style.maxHeight = data.height;
   const boxes = data.select === "multi-row" ? [element("col")] : [];
   const columns = data.columns.map(() => element("col"));
-  const grid = element("table", { ariaRowCount: places.length }, [
+  const grid = element("table", { ariaRowCount: indices.length }, [
     element("colgroup", {}, [...boxes, ...columns]),
     head(data, state, sort),
   ]);
   for (const each of boxes) each.style.width = `${BOX_PX}px`;
-  addRows(box, grid, data, state, places, tick, scrolled);
+  addRows(box, grid, data, state, indices, tick, scrolled);
   const extents = data.columns.map(extent);
   state.fit = () => {
     const free = state.width - boxes.length * BOX_PX - 2; // less the border
@@ -120,16 +120,16 @@ function extent(each) {
 /** Divides the width among the columns. All grow equally until they have the width they need. */
 function fitted(extents, width) {
   const widths = extents.map(({ least }) => least);
-  const share = (places, most) => {
+  const share = (indices, most) => {
     let left = width - sum(widths);
-    while (places.length && left > 1) {
-      const each = left / places.length;
-      for (const at of places) {
+    while (indices.length && left > 1) {
+      const each = left / indices.length;
+      for (const at of indices) {
         const taken = Math.min(each, most(at) - widths[at]);
         widths[at] += taken;
         left -= taken;
       }
-      places = places.filter((at) => widths[at] < most(at) - 0.5);
+      indices = indices.filter((at) => widths[at] < most(at) - 0.5);
     }
   };
   share([...extents.keys()], (at) => extents[at].most);
@@ -158,33 +158,33 @@ function head(data, state, sort) {
 }
 
 /** Adds the rows. Rows far below the visible part are drawn on scrolling. */
-function addRows(box, grid, data, state, places, tick, scrolled) {
+function addRows(box, grid, data, state, indices, tick, scrolled) {
   const scales = data.columns.map(scale);
-  const row = (place) => {
-    const cells = data.columns.map((each, at) => cell(each, place, scales[at]));
+  const row = (index) => {
+    const cells = data.columns.map((each, at) => cell(each, index, scales[at]));
     const made = element("tr", {}, cells);
     if (!data.select) return made;
     if (data.select === "multi-row") {
       const box = element("input", { type: "checkbox", tabIndex: -1 });
       made.prepend(element("td", {}, [box]));
     }
-    made.tabIndex = place === places[0] ? 0 : -1; // one stop for Tab; arrow keys move on from it
-    made.dataset.id = data.ids[place];
+    made.tabIndex = index === indices[0] ? 0 : -1; // one stop for Tab; arrow keys move on from it
+    made.dataset.id = data.ids[index];
     made.classList.add("choice");
     mark(made, state);
-    pressed(made, () => getSelection().isCollapsed && tick(place));
+    pressed(made, () => getSelection().isCollapsed && tick(index));
     return made;
   };
   const rows = element("tbody");
   const below = element("tr", { ariaHidden: "true" });
   grid.append(rows, element("tfoot", {}, [below]));
   const drawUntil = (pixels) => {
-    while (rows.childElementCount < places.length) {
+    while (rows.childElementCount < indices.length) {
       if (rows.childElementCount * ROW_PX > pixels) break;
       const next = rows.childElementCount;
-      rows.append(...places.slice(next, next + CHUNK).map(row));
+      rows.append(...indices.slice(next, next + CHUNK).map(row));
     }
-    below.style.height = `${(places.length - rows.childElementCount) * ROW_PX}px`;
+    below.style.height = `${(indices.length - rows.childElementCount) * ROW_PX}px`;
   };
   rows.onkeydown = (event) => {
     const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
@@ -213,11 +213,11 @@ function scale(each) {
   return [Math.min(0, ...values), Math.max(0, ...values, 1e-9)];
 }
 
-function cell(each, place, [least, most]) {
-  const text = each.texts[place];
+function cell(each, index, [least, most]) {
+  const text = each.texts[index];
   const made = element("td");
   made.classList.toggle("number", each.isNumber);
-  made.title = each.titles?.[place] || (each.isNumber ? "" : text);
+  made.title = each.titles?.[index] || (each.isNumber ? "" : text);
   if (each.kind === "name") {
     made.classList.add("name");
     const parted = text.length - Math.min(ENDING, text.length >> 1);
@@ -226,17 +226,17 @@ function cell(each, place, [least, most]) {
       element("span", { textContent: text.slice(parted) }),
     ]));
   } else if (each.kind === "spark") {
-    made.append(spark(each.values[place] ?? []));
+    made.append(spark(each.values[index] ?? []));
   } else if (each.kind === "stack") {
-    made.append(stack(each.values[place] ?? []));
+    made.append(stack(each.values[index] ?? []));
   } else {
     made.textContent = text;
     if (each.kind === "bar") {
-      const value = each.values[place] ?? 0;
+      const value = each.values[index] ?? 0;
       const bar = element("i");
       bar.style.setProperty("--from", (Math.min(0, value) - least) / (most - least));
       bar.style.setProperty("--share", Math.abs(value) / (most - least));
-      if (each.colours.length) bar.style.background = each.colours[place];
+      if (each.colours.length) bar.style.background = each.colours[index];
       made.classList.add("bar");
       made.style.setProperty("--text", `${barText(each)}px`);
       made.append(bar);

@@ -46,15 +46,15 @@ def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
 def recorded_steps(device: MemoryDevice, steps: Steps) -> Steps:
     """Return the steps if the device recorded memory in them.
 
-    Else show a notice and return the whole recording. Steps between two calls of an optimizer do
-    not count, because they are numbered differently.
+    Otherwise show a notice and return the whole recording. Steps between two calls of an optimizer
+    do not count, because they are numbered differently.
     """
     if steps.is_whole:
         return steps
     where = {**device.where(), **steps.where(), "origin <>": "optimizer"}
     if len(data.rows(select("step", "memory_steps", where, limit=1))):
         return steps
-    st.caption(f"No memory was recorded for {steps.label}: the page shows the whole history.")
+    st.caption(f"No memory was recorded for {steps.label}. The page shows the whole history.")
     return step_picker.WHOLE
 
 

@@ -44,15 +44,15 @@ def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
     Runs in the URL that the store does not have are kept for `say_unknown`. On a new page, runs in
     the URL replace the picked runs, because a link may name other runs.
     """
-    asked = list(st.query_params.get_all(RUN_KEY))
-    if is_new_page and asked:
-        st.session_state[RUN_KEY] = list(dict.fromkeys(run for run in asked if run in run_ids))
+    requested = list(st.query_params.get_all(RUN_KEY))
+    if is_new_page and requested:
+        st.session_state[RUN_KEY] = list(dict.fromkeys(run for run in requested if run in run_ids))
     if RUN_KEY in st.session_state:  # a run may have been removed since
-        asked += st.session_state[RUN_KEY]
+        requested += st.session_state[RUN_KEY]
         st.session_state[RUN_KEY] = [run for run in st.session_state[RUN_KEY] if run in run_ids]
-    elif len(run_ids) == 1 and not asked:
+    elif len(run_ids) == 1 and not requested:
         st.session_state[RUN_KEY] = list(run_ids)
-    unknown = dict.fromkeys(run for run in asked if run and run not in run_ids)
+    unknown = dict.fromkeys(run for run in requested if run and run not in run_ids)
     if unknown:
         st.session_state["unknown_runs"] = list(unknown)
     picked = st.multiselect(

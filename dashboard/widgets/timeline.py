@@ -165,10 +165,10 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
         order_by=longest,
         limit=MOST_ACTIVITIES + 1,
     )
-    stretch = [since_ns, until_ns, BINS]
+    time_range = [since_ns, until_ns, BINS]
     columns = "start_ns, end_ns, part, part_ns, percent"
     if view.is_host:
-        arguments = [view.run, rank, *stretch]
+        arguments = [view.run, rank, *time_range]
         busy = call(columns, "host_occupancy", arguments, "start_ns, part")
         gaps = select(
             f"{ingest.literal(timeline_chart.GAPS)} AS lane, part, start_ns, end_ns, dur_ns",
@@ -181,7 +181,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
         return {"busy": busy, "gaps": gaps, "host": host}
     where = {**view.where(), **inside}
     device = view.device.device if view.device else None
-    arguments = [view.run, rank, device, *stretch]
+    arguments = [view.run, rank, device, *time_range]
     return {
         "busy": call(columns, "device_occupancy", arguments, "start_ns, part"),
         "gaps": select(

@@ -126,8 +126,8 @@ def test_a_moment_changes_the_sections_below(memory):
     assert page.subheader[1].value == "What held the memory at the end"
     assert owners(page)["bytes"].sum() == 6_829_260_804
     assert "**0.98 GiB** stranded" in texts(page)  # from the blocks in the snapshot
-    assert "replayed" in texts(peak)
-    assert "replayed" not in texts(page)
+    assert "The segments are replayed" in texts(peak)
+    assert "The segments are replayed" not in texts(page)
     page.button(key=next(b.key for b in page.button if b.label == "Peak")).click().run()
     assert owners(page)["bytes"].sum() == PEAK
 

@@ -97,7 +97,7 @@ def test_a_profile_of_the_host_alone(app, tmp_path, profile):
     table = table_with(page, "computation_flo")
     assert "device_time_ns" not in table
     assert table["host_time_ns"].sum() == pytest.approx(1e9 * sum(times(recorded, "host").values()))
-    assert "No operator has operations, bytes and a time on the device." in texts(page)
+    assert "No operator has operations, bytes and device time." in texts(page)
 
 
 def test_other_runs_have_no_such_section(app, shown_store, run_of):

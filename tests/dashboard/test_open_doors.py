@@ -50,8 +50,9 @@ def test_the_dashboard_answers_others_only_where_an_address_is_given(
         printed = output.read().decode()
     said = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
     opened = (
-        "tracehouse: open to the network, without a password: whoever reaches port "
-        f"{port} at any address of this machine can read all runs in {store.path}, also with SQL"
+        "tracehouse: the network can reach this server, and it has no password: anyone who can "
+        f"reach port {port} at any address of this machine can read all runs in {store.path}, also "
+        "with SQL"
     )
     assert said == ([opened] if option else [])
 

@@ -119,7 +119,7 @@ def test_no_advice_is_an_answer_too(app, traces):
     run = add_whole(traces, "busy", [event("cpu_op", 0), event("cpu_op", 10)])
     page = app(traces.store.path, "advice", run=run)
     (nothing,) = page.success
-    assert "Nothing stands out" in nothing.value
+    assert "There is no advice" in nothing.value
     assert "Minor findings" in texts(page)
 
 
@@ -154,9 +154,9 @@ def test_the_evidence_is_fetched_when_it_is_opened(
 ) -> None:
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}&step=all")
     card = tab.locator(".st-key-advice-float_matmul")
-    expect(tab.get_by_text("Also looked at")).to_be_visible()  # the page is whole
+    expect(tab.get_by_text("Other checks")).to_be_visible()  # the page is complete
     expect(card.locator(".grid")).to_have_count(0)
-    card.get_by_text("The evidence").click()
+    card.get_by_text("Evidence").click()
     expect(card.locator(".grid").locator("td", has_text="142 ms").first).to_be_attached()
     open_menu(tab, "float_matmuls")
     expect(tab.get_by_text("FROM float_matmuls")).to_be_visible()

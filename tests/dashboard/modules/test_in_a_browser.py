@@ -98,7 +98,7 @@ def test_the_graph_counts_what_is_chosen_and_finds_a_name(tab, address, run_of, 
 
 def test_a_run_without_modules_says_how_to_record_them(tab, address, run_of) -> None:
     tab.goto(f"{address}/modules?run={run_of('v100_resnet50_workers0')}")
-    expect(tab.get_by_text("The trace does not tell which nn.Module ran when")).to_be_visible()
+    expect(tab.get_by_text("The trace does not say which nn.Module ran when")).to_be_visible()
     expect(tab.locator(PLOT).first).to_be_visible()
 
 
@@ -136,7 +136,7 @@ def test_tensorboards_parts_add_up_to_the_steps(tab, address, run_of, shown_stor
         ).fetchall()
     tab.goto(f"{address}/overview?run={run}&step=all")
     wait_until_sent(tab)
-    tab.get_by_text("As TensorBoard divided steps").click()
+    tab.get_by_text("Step parts as in TensorBoard").click()
     parts = tab.locator(".grid:has(td:text-is('data loader'))")
     expect(parts).to_contain_text(formatting.duration(kernel_ns))
     assert outliers

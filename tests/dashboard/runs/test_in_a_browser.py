@@ -111,14 +111,14 @@ def test_labels_are_edited_in_place(tab, traces):
         dialog = tab.get_by_role("dialog")
         model, mode, tags = (
             dialog.get_by_role("combobox", name=label, exact=True)
-            for label in ("Model", "Mode", "Tags, written KEY=VALUE")
+            for label in ("Model", "Mode", "Tags (KEY=VALUE)")
         )
         expect(model).to_have_value("flux")
         expect(mode).to_have_value("")  # they differ
         tags.fill("nonsense")
         tags.press("Enter")
         tags.press("Escape")
-        expect(dialog.get_by_text("nonsense: a tag is written KEY=VALUE")).to_be_visible()
+        expect(dialog.get_by_text("nonsense: write a tag as KEY=VALUE")).to_be_visible()
         expect(dialog.get_by_role("button", name="Save")).to_be_disabled()
         tags.fill("night=1")
         tags.press("Enter")

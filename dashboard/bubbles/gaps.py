@@ -23,7 +23,7 @@ NAMES = {
 }
 BEFORE_STEP = (
     "A gap's time here includes the part before its step. Idle counts only the part in the step, "
-    "so these times can add up to more."
+    "so the totals can differ."
 )
 
 

@@ -110,7 +110,7 @@ def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
     page.session_state["advice-others"] = True
     said = texts(page.run())
     assert "Between operators: Python" in said
-    (unknown,) = (line for line in said.splitlines() if line.startswith("Not known"))
+    (unknown,) = (line for line in said.splitlines() if line.startswith("Unknown, because"))
     assert "the run has no device" in unknown
     assert KINDS["float_matmul"].title in unknown
 

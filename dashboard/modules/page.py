@@ -50,7 +50,8 @@ def _tree(view: View) -> pd.Series | None:
             "No module matches the search. Clear it to see all."
             if st.session_state.get("q")
             else "The trace does not say which nn.Module ran when. Record it with "
-            "`with_stack=True` and `with_modules=True`, as `capture` does. The flame graph shows what was recorded.",
+            "`with_stack=True` and `with_modules=True`, as `capture` does. The flame graph shows "
+            "what was recorded.",
             icon=":material/account_tree:",
         )
         return None

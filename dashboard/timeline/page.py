@@ -53,9 +53,7 @@ def page(view: View) -> None:
         parameters += beside
     elif (since, until) != (0, whole):
         parameters += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
-    if not beside and not _is_small_or_confirmed(
-        run, dict(ranks), start_ns + since, start_ns + until
-    ):
+    if not beside and not _is_confirmed(run, dict(ranks), start_ns + since, start_ns + until):
         return
     perfetto.show(urlencode([*parameters, *_event(start_ns)]), HEIGHT)
     options = _options(parameters)
@@ -69,8 +67,8 @@ def _options(parameters: list[tuple[str, str]]) -> str:
     )
 
 
-def _is_small_or_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
-    """Return whether a time range has few enough events, or the user confirms to show it."""
+def _is_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
+    """Return whether to show a time range: it has few events, or the user confirms."""
     inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
     rank = {key: int(value) for key, value in of_rank.items()}
     query = select("count(*) AS events", "events", {"run_id": run, **rank, **inside})

@@ -1,4 +1,4 @@
-"""The axes of the charts of page Trends: run number or time, and values, linear or logarithmic."""
+"""The axes of the charts on page Trends: run number or time, and linear or logarithmic values."""
 
 import math
 from dataclasses import dataclass
@@ -8,25 +8,26 @@ import pandas as pd
 
 from dashboard.drawing import charts
 
-SIDE = 64  # pixels left of each chart, for the labels of values: it aligns the charts
-# How the axis of time writes a moment, by how long the axis is at least.
-MOMENTS = (
+SIDE = 64  # pixels left of each chart for the labels of the y axis, the same to align the charts
+# Time formats of the x axis: the first one whose minimum length the axis has.
+TIME_FORMATS = (
     (pd.Timedelta(days=3), "%Y-%m-%d"),
     (pd.Timedelta(minutes=10), "%m-%d %H:%M"),
     (pd.Timedelta(0), "%H:%M:%S"),
 )
-LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))  # times powers of ten: the first that suffices
+# Multiples of powers of ten: the first set that yields enough ticks.
+LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))
 FEWEST_TICKS = 3
 
-Channel = dict[str, Any]  # of Vega-Lite
+Channel = dict[str, Any]  # an encoding channel of Vega-Lite
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a chart is drawn.
+    """The style of a chart.
 
-    `between`: the ends of the axis of time; None where the x axis is the run number. `at`: the run
-    whose card is open. `factor`: what values are divided by, to be in `unit`.
+    `between` holds the ends of the time axis, or None if the x axis is the run number. `at` is the
+    run whose card is open. Values divided by `factor` are in `unit`.
     """
 
     is_log: bool
@@ -39,14 +40,14 @@ class Look:
 
 
 def unit_of(most: float, unit: str) -> tuple[float, str]:
-    """The divisor and the unit that suit values up to `most`."""
+    """Return the divisor and the unit for values up to `most`."""
     if unit == "ns":
         return charts.duration_axis(most)
     return charts.size_axis(most) if unit == "bytes" else (1.0, "")
 
 
 def x(numbers: tuple[int, int], look: Look) -> Channel:
-    """Run numbers from the first to the last of `numbers`, or time. The field is `x`."""
+    """Return the x channel: run numbers from the first to the last of `numbers`, or time."""
     if look.between is None:
         return {
             "field": "x",
@@ -61,7 +62,7 @@ def x(numbers: tuple[int, int], look: Look) -> Channel:
         "type": "temporal",
         "title": None,
         "axis": {
-            "format": next(text for least, text in MOMENTS if span >= least),
+            "format": next(text for least, text in TIME_FORMATS if span >= least),
             "labelOverlap": True,
             "tickCount": 3 if look.is_small else 6,
         },
@@ -70,9 +71,10 @@ def x(numbers: tuple[int, int], look: Look) -> Channel:
 
 
 def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
-    """From the lowest to the highest, and at least as wide that noise does not look like change.
+    """Return the y channel, from the lowest value to the highest. The field is `value`.
 
-    Above the highest there is room for the text of a change. The field is `value`.
+    The range is wide enough that noise does not look like a change. If there is a change, the
+    range leaves space for its label above the highest value.
     """
     low, high = float(values.min()), float(values.max())
     axis: dict[str, Any] = {"tickCount": 4}
@@ -98,7 +100,7 @@ def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers between these; none where they are so close that Vega's own are better."""
+    """Return round numbers between these, or none if too few fit: Vega then chooses the ticks."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in LOG_TICKS:
         ticks = [digit * 10.0**power for power in powers for digit in digits]
@@ -108,6 +110,6 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return []
 
 
-def utc(moment: pd.Timestamp) -> str:
-    """A moment as Vega reads it."""
-    return f"{moment.isoformat()}Z"
+def utc(time: pd.Timestamp) -> str:
+    """Return a UTC time in the format that Vega reads."""
+    return f"{time.isoformat()}Z"

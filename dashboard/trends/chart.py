@@ -1,4 +1,4 @@
-"""The chart of a metric in one series, and where it changed for good."""
+"""The chart of a metric in one series, with its change points."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,27 +11,27 @@ from dashboard.trends import axes
 from dashboard.trends.axes import Channel, Look
 
 PICK = "run"
-FEW = 60  # points that are drawn large
-BEFORE, AFTER = 5, 4  # runs whose medians are compared, as view `trend` does
+FEW = 60  # up to this many points are drawn large
+BEFORE, AFTER = 5, 4  # runs on each side of a change point, as in view `trend`
 MARKED = {"picked": (colours.RUNS[1], "diamond"), "other": (colours.RUNS[0], "circle")}
-SERIES = "Runs of one model, mode and device; a run that names no model goes by its own name."
+SERIES = "Runs of one model, mode and device. A run without a model goes by its name."
 CHANGE = (
-    "A change point is a run where the median of it and up to four runs after it differs from the "
-    "median of up to five runs before it by 5% or more, and by more than these scatter. It takes "
-    "three runs before and one after it."
+    "At a change point, the median of this run and up to four later runs differs from the median "
+    "of up to five earlier runs by 5% or more, and by more than four times their spread. This "
+    "takes at least three earlier runs and one later run."
 )
 LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}
 
 
 def label(metric: str) -> str:
-    """A metric's name as headings write it."""
+    """Return a metric's name for headings."""
     if metric.startswith("bubble_"):
         return colours.label(metric.removeprefix("bubble_"))
     return LABELS.get(metric, metric.replace("_", " "))
 
 
 def written(value: float | None, unit: str) -> str:
-    """A metric with its unit."""
+    """Return a metric as text with its unit."""
     if value is None or formatting.missing(value):
         return formatting.NONE
     if unit == "ns":
@@ -40,7 +40,7 @@ def written(value: float | None, unit: str) -> str:
 
 
 def change(percent: float | None) -> str:
-    """A change in percent, with its sign."""
+    """Return a change in percent as text with its sign."""
     return formatting.percent_change(percent)
 
 
@@ -51,15 +51,16 @@ def draw(
     key: str,
     on_pick: Callable[[str], None],
 ) -> None:
-    """One metric of one series; a click near a point calls `on_pick` with its run.
+    """Draw a metric of one series. A click near a point calls `on_pick` with its run.
 
-    `rows` are of view `trend`, in order; `numbers` are the first and last run number of the series.
+    `rows` are rows of view `trend`, in order. `numbers` are the first and last run number of the
+    series.
     """
     series, metric, unit = (str(rows[column].iloc[0]) for column in ("series", "metric", "unit"))
     rows = rows.assign(
         x=rows["run_number"] if look.between is None else rows["started_at"].map(axes.utc)
     )
-    if look.is_log:  # what has no place on it interrupts the line
+    if look.is_log:  # values of 0 or less interrupt the line
         rows = rows.assign(value=rows["value"].where(rows["value"] > 0))
     x = axes.x(numbers, look)
     y = axes.y(rows["value"] / look.factor, look, has_change=bool(rows["is_change_point"].any()))
@@ -90,7 +91,7 @@ def draw(
         {
             "config": charts.theme()["config"],
             "height": 170 if look.is_small else 210,
-            # The heading is a mark, as a title has no text on hover; the title makes room for it.
+            # The heading is a mark, because a title has no tooltip. The title reserves its space.
             "title": {"text": " ", "fontSize": 12, "offset": 2},
             "layer": [
                 line,
@@ -108,7 +109,7 @@ def draw(
 
 
 def _dots(x: Channel, y: Channel, size: int, metric: str) -> dict[str, Any]:
-    """A point for each run. A click anywhere picks the nearest."""
+    """Return the layer with a point for each run. A click anywhere picks the nearest."""
     return {
         "mark": {"type": "point", "filled": True, "opacity": 0.9},
         "params": [
@@ -143,7 +144,7 @@ def _named(field: str, title: str) -> Channel:
 
 
 def _heading(series: str, look: Look) -> dict[str, Any]:
-    """The series, as much as fits; the whole of it on hover."""
+    """Return the layer with the name of the series, shortened. The tooltip has the full name."""
     characters, pixels = (40, 250) if look.is_small else (60, 360)
     text = {
         "text": formatting.middle_out(series, characters),
@@ -175,30 +176,30 @@ def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
             "x": rows["x"],
             "number": rows["run_number"].map(formatting.count),
             "when": rows["started_at"].map(formatting.moment),
-            "value": rows["value"] / look.factor,  # null without a place on a log scale
+            "value": rows["value"] / look.factor,  # null if a log scale cannot show it
             "written": [written(value, unit) for value in rows["value"]],
         }
     )
-    return data.sort_values("mark", kind="stable")  # picked ones last: above the others
+    return data.sort_values("mark", kind="stable")  # picked runs last, so drawn above the others
 
 
 def _medians(rows: pd.DataFrame, look: Look, x: Channel, y: Channel) -> list[dict[str, Any]]:
-    """At each change point the medians before and from it on, joined, and the change."""
+    """Return layers with the medians before and after each change point, and the change."""
     steps, labels = [], []
-    for place in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
-        row = rows.iloc[place]
-        before, onwards = row["before_median"] / look.factor, row["from_median"] / look.factor
-        if look.is_log and min(before, onwards) <= 0:
+    for index in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
+        row = rows.iloc[index]
+        before, after = row["before_median"] / look.factor, row["from_median"] / look.factor
+        if look.is_log and min(before, after) <= 0:
             continue
-        first = rows["x"].iloc[max(0, place - BEFORE)]
-        last = rows["x"].iloc[min(len(rows) - 1, place + AFTER)]
-        corners = [(first, before), (row["x"], before), (row["x"], onwards), (last, onwards)]
+        first = rows["x"].iloc[max(0, index - BEFORE)]
+        last = rows["x"].iloc[min(len(rows) - 1, index + AFTER)]
+        corners = [(first, before), (row["x"], before), (row["x"], after), (last, after)]
         steps += [
-            {"step": str(place), "corner": corner, "x": at, "value": value}
+            {"step": str(index), "corner": corner, "x": at, "value": value}
             for corner, (at, value) in enumerate(corners)
         ]
         text = change(row["change_percent"]) if before else "from 0"
-        labels.append({"x": row["x"], "value": max(before, onwards), "text": text})
+        labels.append({"x": row["x"], "value": max(before, after), "text": text})
     if not steps:
         return []
     lines = {

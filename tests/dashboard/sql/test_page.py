@@ -34,7 +34,7 @@ def test_long_results_are_shown_in_part(app, shown_store):
     for heading in ("wide", "list"):
         shown = column(page, heading)
         assert (len(shown), max(map(len, shown))) == (1_000, 1_001)
-    assert "a result ends at 64 MiB" in texts(page)
+    assert "the result was cut at 64 MiB" in texts(page)
     columns = ", ".join(f"range AS c{number}" for number in range(300))
     page = app(shown_store, "sql", sql=f"SELECT {columns} FROM range(3)")
     assert len(table_columns(page)) == 200

@@ -38,7 +38,7 @@ def test_the_fastest_says_how_far_its_output_is(app, swept):
     found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
     assert found["Variants"][0] == "5"
     assert found["Failed"][0] == "1"
-    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference to eager 0.25; p 0.333")
+    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference from eager 0.25; p 0.333")
 
 
 def test_points_are_coloured_by_their_distance(app, swept):
@@ -46,8 +46,8 @@ def test_points_are_coloured_by_their_distance(app, swept):
     points = charts(page)[0].set_index("variant")
     assert set(points.index) == set(TIMES)  # the one that failed has no time
     assert points["colour"].nunique() == len(TIMES)  # equal, near, far, unknown
-    assert points.loc["wrong 64", "distance"] == "mean difference to eager 0.25"
-    assert "1 variant without a time: see the table." in texts(page)
+    assert points.loc["wrong 64", "distance"] == "mean difference from eager 0.25"
+    assert "Not shown: 1 variant without a time or a peak." in texts(page)
 
 
 def test_a_clicked_variant_says_why_and_leads_on(app, swept, rows):
@@ -77,7 +77,9 @@ def test_pages_of_a_variant_that_failed_say_why(app, swept, rows, page):
 
 def test_a_store_without_a_sweep_says_how_to_make_one(app, shown_store):
     page = app(shown_store, "sweeps")
-    assert "This store has no sweep. This command makes one:" in [info.value for info in page.info]
+    assert "This store has no sweep. This command records one:" in [
+        info.value for info in page.info
+    ]
     assert "capture sweep flux" in page.code[0].value
 
 

@@ -122,8 +122,8 @@ def test_a_log_scale_says_what_it_leaves_out(app, series):
     (wall,) = page.get("vega_lite_chart")
     assert '"type": "log"' in wall.proto.spec
     # The operators fill each step.
-    assert "flux, eager: nothing above 0 for a log scale" in texts(page)
-    assert "9 points of 0 or less left out" in texts(page)
+    assert "flux, eager: no value above 0 for a log scale" in texts(page)
+    assert "Not shown: 9 points of 0 or less" in texts(page)
 
 
 def test_of_many_series_those_with_the_most_runs_are_drawn(app, traces):
@@ -145,7 +145,7 @@ def test_filters_are_in_the_address(app, series):
     ):
         assert metrics(app(series.store.path, "trends", metric="wall", **query))["Runs"] == runs
     page = app(series.store.path, "trends", model="bert", mode="eager", tagged="branch=dev")
-    assert "take a filter away" in texts(page)
+    assert "Remove a filter" in texts(page)
 
 
 def test_a_chart_for_each_figure_and_no_more_than_a_browser_draws(app, series):
@@ -158,7 +158,7 @@ def test_a_chart_for_each_figure_and_no_more_than_a_browser_draws(app, series):
 def test_a_run_is_set_against_the_one_before(app, series, run_named):
     page = app(series.store.path, "trends", metric="wall", at=run_named(f"flux{CHANGED}"))
     (against,) = (m for m in page.metric if m.label == "wall time")
-    assert (against.value, against.delta) == ("800 µs", "-20.0% against the run before")
+    assert (against.value, against.delta) == ("800 µs", "-20.0% from the previous run")
     assert run_named(f"flux{CHANGED - 1}") in page.selectbox(key="against").options
 
 
@@ -174,7 +174,7 @@ def test_a_series_that_splits_by_device_says_so(app, traces):
         file = traces.write([step], device, deviceProperties=[{"id": 0, "name": device}])
         traces.store.add(file, AddOptions(model="flux"))
     page = app(traces.store.path, "trends", metric="wall")
-    assert "**flux** ran on 2 devices: each is a series of its own" in texts(page)
+    assert "**flux** ran on 2 devices. Each device has a separate series" in texts(page)
 
 
 def test_no_figure_is_asked_for(app, series):
@@ -203,7 +203,7 @@ def test_a_click_opens_the_run_and_leads_to_the_comparison(
     expect(card).to_contain_text(run_named("flux8"))
     expect(card).to_contain_text("800 µs")
     tab.goto(tab.url)  # the link reopens it
-    card.get_by_role("link", name="Compare with the run before").click()
+    card.get_by_role("link", name="Compare with the previous run").click()
     wait_for_query(tab, "other", run_named("flux8"))
     assert query_of(tab)["base"] == [run_named("flux7")]
 

@@ -109,11 +109,7 @@ def _row(
         for index, name in enumerate(series):
             own = rows[rows["series"] == name]
             if own.empty or (look.is_log and own["value"].max() <= 0):
-                why = (
-                    "unknown in these runs"
-                    if own.empty
-                    else "a log scale shows only values above 0"
-                )
+                why = "unknown in these runs" if own.empty else "no value above 0 for a log scale"
                 st.caption(f"{formatting.literal(formatting.middle_out(name, 60))}: {why}.")
                 continue
             numbers = frame[frame["series"] == name]["run_number"]

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Overview, in Chromium."""
+"""Page Overview in Chromium."""
 
 from playwright.sync_api import expect
 

@@ -64,7 +64,7 @@ def notice(address: str, port: int) -> str:
 
     at = "any address of this machine" if address in EVERYWHERE else address
     return (
-        f"tracehouse: the network can reach this server, and it has no password: anyone who can "
+        "tracehouse: the network can reach this server, and it has no password: anyone who can "
         f"reach port {port} at {at} can read all runs in {data.path().absolute()}, also with SQL"
     )
 

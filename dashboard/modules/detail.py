@@ -29,9 +29,9 @@ def show(view: View, module: pd.Series) -> None:
     if "/" in str(module["module"]):
         st.caption("In " + formatting.literal(str(module["module"]).rpartition("/")[0]))
     with st.container(horizontal=True):
-        for column, (label, written, help) in METRICS.items():
+        for column, (label, format_value, help) in METRICS.items():
             if not formatting.missing(module[column]):
-                st.metric(label, written(module[column]), help=help)
+                st.metric(label, format_value(module[column]), help=help)
     operators, kernels = st.tabs(["Operators", "Kernels"])
     with operators:
         _table(operators_query(view, int(module["module_id"])), "operators", view.files)

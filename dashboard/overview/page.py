@@ -60,10 +60,10 @@ def _metrics(view: View) -> None:
     with st.container(horizontal=True):
         metrics.wall(view, row)
         metrics.busy_and_idle(row, view.is_host)
-        for label, value, written, help in (
+        for label, value, format_value, help in (
             ("Kernels", row.kernels, formatting.count, metrics.HELP["kernels"]),
             ("Peak memory", row.peak_bytes, formatting.size, metrics.HELP["peak"]),
             ("Recompilations", row.recompiles, formatting.count, metrics.HELP["recompiles"]),
         ):
             if not formatting.missing(value):
-                st.metric(label, written(value), help=help)
+                st.metric(label, format_value(value), help=help)

@@ -13,7 +13,7 @@ from dashboard.network import is_local
 from dashboard.query import select
 
 MODES = ("eager", "compiled")
-DIFFERENT = "These runs differ: left unchanged"
+DIFFERENT = "Different values: left unchanged"
 LABEL = "Edit labels"
 
 

@@ -8,7 +8,7 @@ export default function ({ data, parentElement }) {
   if (root.firstChild) return; // keeps entries open that the user opened
   const groups = data.groups.map(({ heading, relations }) => {
     const title = element("h4", { textContent: heading });
-    const entries = relations.map((relation) => ({ box: entry(relation), words: words(relation) }));
+    const entries = relations.map((relation) => ({ box: entry(relation), text: searchText(relation) }));
     return { title, entries };
   });
   const nothing = element("p", { className: "nothing", textContent: NOTHING, hidden: true });
@@ -18,7 +18,7 @@ export default function ({ data, parentElement }) {
     const wanted = plain(search.value).split(" ").filter(Boolean);
     let found = 0;
     for (const { title, entries } of groups) {
-      for (const { box, words } of entries) box.hidden = !wanted.every((word) => words.includes(word));
+      for (const { box, text } of entries) box.hidden = !wanted.every((word) => text.includes(word));
       const matching = entries.filter(({ box }) => !box.hidden).length;
       title.hidden = !matching;
       found += matching;
@@ -32,7 +32,7 @@ export default function ({ data, parentElement }) {
   root.append(search, list);
 }
 
-function words({ name, question, call, comment, columns }) {
+function searchText({ name, question, call, comment, columns }) {
   const ofColumns = columns.flatMap((column) => [column.name, column.comment]);
   return [name, question, call, comment, ...ofColumns].map((text) => plain(text ?? "")).join(" ");
 }

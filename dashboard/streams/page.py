@@ -18,9 +18,9 @@ CAUSES = {
     "unknown": ("unknown", "launch unknown"),
 }
 CAUSES_HELP = (
-    "Launched late: the next activity was launched after the stream became idle. Short and "
-    "longer gap: it was launched before. In longer gaps, of 30 µs or more, it waited for something "
-    "else, such as another stream."
+    "Launched late: the next activity was launched after the stream became idle. Short gap: it was "
+    "launched earlier. Longer gap (30 µs or more): it was launched earlier, and waited for "
+    "something else, such as another stream."
 )
 
 
@@ -85,11 +85,11 @@ def _idle(view: View) -> None:
 
 def _parts(causes: pd.DataFrame) -> list[tuple[float, str, str]]:
     """Return each cause's share of a stream's idle time in percent, its colour and its text."""
-    whole = causes["idle_ns"].sum()
+    total_ns = causes["idle_ns"].sum()
     by_cause = causes.set_index("cause")
     return [
         (
-            100 * float(row["idle_ns"]) / whole,
+            100 * float(row["idle_ns"]) / total_ns,
             colours.of(like),
             f"{text}: {formatting.duration(row['idle_ns'])}, "
             f"{formatting.counted(int(row['gaps']), 'gap')}",

@@ -23,14 +23,14 @@ VALUES: dict[str, tuple[str, Callable[[Any], str]]] = {
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
-def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms: bool) -> None:
+def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, zooms: bool) -> None:
     """Draw the chart, with the time range `shown` highlighted.
 
-    `start_ns` is the Unix time at the start of the recording, ns. `whole` is its length, ns. If
+    `start_ns` is the Unix time at the start of the recording, ns. `length_ns` is its length. If
     `zooms` is true, a drag selects another range.
     """
     assert view.device
-    bins = [start_ns, start_ns + whole, BINS]
+    bins = [start_ns, start_ns + length_ns, BINS]
     of_rank = [view.run, view.device.rank]
     queries = {"host": call(COLUMNS, "host_occupancy", [*of_rank, *bins], "start_ns, part")}
     if not view.is_host:
@@ -55,22 +55,22 @@ def show(view: View, start_ns: int, whole: int, shown: tuple[int, int], *, zooms
     strips = {what: timeline_chart.strip(frame) for what, frame in frames.items()}
     for what, frame in values.items():
         if len(frame):
-            column, written = VALUES[what]
-            texts = [written(value) for value in frame[column]]
+            column, format_value = VALUES[what]
+            texts = [format_value(value) for value in frame[column]]
             strips[what] = timeline_chart.value_strip(frame, column, texts, colours.NEUTRAL)
     timeline_chart.legend(parts)
-    ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
+    ticks = [(at, units.position(round(at), length_ns)) for at in charts.ticks(0, length_ns, TICKS)]
     steps = timeline.since_start(timeline.steps_between(view, *bins[:2]), start_ns)
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],
-        lanes.Axis(0, whole, ticks, "since the first event"),
+        lanes.Axis(0, length_ns, ticks, "since the first event"),
         key=f"recording-{view.run}-{view.device.label}",
         alt=f"The recording of {view.run}: how busy it was, its launch queues, and its memory",
         file=f"{view.run}-recording",
         legend=timeline_chart.meanings(parts),
         strips=strips,
         shown=shown,
-        marks=timeline_chart.step_marks(steps, 0, whole),
+        marks=timeline_chart.step_marks(steps, 0, length_ns),
         on_zoom=zoom.TRACE.to if zooms else None,
     )

@@ -34,24 +34,24 @@ def page(view: View) -> None:
         incomplete_runs.no_activity(run)
         return
     start_ns, end_ns = ends
-    whole = end_ns - start_ns
-    of_steps = timeline.stretch_of_steps(view, start_ns, whole)
-    since, until = zoom.TRACE.stretch(whole, of_steps)
+    length_ns = end_ns - start_ns
+    of_steps = timeline.stretch_of_steps(view, start_ns, length_ns)
+    since, until = zoom.TRACE.stretch(length_ns, of_steps)
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         ranks = [] if _all_ranks(run) else [("rank", str(rank))]
         beside = _beside(view)
     with chart:
         if beside:  # two whole steps are shown, so there is no range to choose
-            overview.show(view, start_ns, whole, of_steps, zooms=False)
+            overview.show(view, start_ns, length_ns, of_steps, zooms=False)
         else:
-            overview.show(view, start_ns, whole, (since, until), zooms=True)
-            text = timeline.described(view, (since, until), of_steps, whole)
-            zoom.TRACE.controls(f"trace-{view.key}", since, until, whole, text)
+            overview.show(view, start_ns, length_ns, (since, until), zooms=True)
+            text = timeline.described(view, (since, until), of_steps, length_ns)
+            zoom.TRACE.controls(f"trace-{view.key}", since, until, length_ns, text)
     parameters = [("run", run), *ranks]
     if beside:
         parameters += beside
-    elif (since, until) != (0, whole):
+    elif (since, until) != (0, length_ns):
         parameters += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
     if not beside and not _is_confirmed(run, dict(ranks), start_ns + since, start_ns + until):
         return

@@ -23,7 +23,7 @@ Channel = dict[str, Any]  # an encoding channel of Vega-Lite
 
 
 @dataclass(frozen=True)
-class Look:
+class ChartStyle:
     """The style of a chart.
 
     `between` holds the ends of the time axis, or None if the x axis is the run number. `at` is the
@@ -46,9 +46,9 @@ def unit_of(most: float, unit: str) -> tuple[float, str]:
     return charts.size_axis(most) if unit == "bytes" else (1.0, "")
 
 
-def x(numbers: tuple[int, int], look: Look) -> Channel:
+def x(numbers: tuple[int, int], style: ChartStyle) -> Channel:
     """Return the x channel: run numbers from the first to the last of `numbers`, or time."""
-    if look.between is None:
+    if style.between is None:
         return {
             "field": "x",
             "type": "quantitative",
@@ -56,7 +56,7 @@ def x(numbers: tuple[int, int], look: Look) -> Channel:
             "axis": {"format": "d", "tickMinStep": 1, "tickCount": 5},
             "scale": {"domain": [numbers[0] - 0.5, numbers[1] + 0.5], "nice": False, "zero": False},
         }
-    span = look.between[1] - look.between[0]
+    span = style.between[1] - style.between[0]
     return {
         "field": "x",
         "type": "temporal",
@@ -64,13 +64,13 @@ def x(numbers: tuple[int, int], look: Look) -> Channel:
         "axis": {
             "format": next(text for least, text in TIME_FORMATS if span >= least),
             "labelOverlap": True,
-            "tickCount": 3 if look.is_small else 6,
+            "tickCount": 3 if style.is_small else 6,
         },
-        "scale": {"type": "utc", "domain": [*map(utc, look.between)], "nice": False},
+        "scale": {"type": "utc", "domain": [*map(utc, style.between)], "nice": False},
     }
 
 
-def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
+def y(values: pd.Series, style: ChartStyle, has_change: bool) -> Channel:
     """Return the y channel, from the lowest value to the highest. The field is `value`.
 
     The range is wide enough that noise does not look like a change. If there is a change, the
@@ -78,9 +78,9 @@ def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
     """
     low, high = float(values.min()), float(values.max())
     axis: dict[str, Any] = {"tickCount": 4}
-    room = 0.25 if has_change else 0.05
-    if look.is_log:
-        ends = [low / 1.05, max(high * 1.05, high * (high / low) ** room)]
+    headroom = 0.25 if has_change else 0.05
+    if style.is_log:
+        ends = [low / 1.05, max(high * 1.05, high * (high / low) ** headroom)]
         scale = {"type": "log", "domain": ends, "nice": False}
         if ticks := _log_ticks(*ends):
             axis["values"] = ticks
@@ -88,12 +88,12 @@ def y(values: pd.Series, look: Look, has_change: bool) -> Channel:
         least = 0.05 * max(abs(low), abs(high))
         margin = max(0.05 * (high - low), least) or 1.0
         bottom = low - margin if low < 0 else max(0.0, low - margin)
-        scale = {"domain": [bottom, high + max(margin, room * (high - low))], "nice": False}
+        scale = {"domain": [bottom, high + max(margin, headroom * (high - low))], "nice": False}
     axis |= {
         "minExtent": SIDE,
         "maxExtent": SIDE,
         "format": ",.4~r",
-        "labelExpr": f"datum.label + ' {look.unit}'",
+        "labelExpr": f"datum.label + ' {style.unit}'",
         "labelOverlap": True,
     }
     return {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.drawing import charts, colours, formatting
 from dashboard.trends import axes
-from dashboard.trends.axes import Channel, Look
+from dashboard.trends.axes import Channel, ChartStyle
 
 PICK = "run"
 FEW = 60  # up to this many points are drawn large
@@ -30,7 +30,7 @@ def label(metric: str) -> str:
     return LABELS.get(metric, metric.replace("_", " "))
 
 
-def written(value: float | None, unit: str) -> str:
+def formatted(value: float | None, unit: str) -> str:
     """Return a metric as text with its unit."""
     if value is None or formatting.missing(value):
         return formatting.NONE
@@ -47,7 +47,7 @@ def change(percent: float | None) -> str:
 def draw(
     rows: pd.DataFrame,
     numbers: tuple[int, int],
-    look: Look,
+    style: ChartStyle,
     key: str,
     on_pick: Callable[[str], None],
 ) -> None:
@@ -58,20 +58,20 @@ def draw(
     """
     series, metric, unit = (str(rows[column].iloc[0]) for column in ("series", "metric", "unit"))
     rows = rows.assign(
-        x=rows["run_number"] if look.between is None else rows["started_at"].map(axes.utc)
+        x=rows["run_number"] if style.between is None else rows["started_at"].map(axes.utc)
     )
-    if look.is_log:  # values of 0 or less interrupt the line
+    if style.is_log:  # values of 0 or less interrupt the line
         rows = rows.assign(value=rows["value"].where(rows["value"] > 0))
-    x = axes.x(numbers, look)
-    y = axes.y(rows["value"] / look.factor, look, has_change=bool(rows["is_change_point"].any()))
-    data = _points(rows, look, unit)
+    x = axes.x(numbers, style)
+    y = axes.y(rows["value"] / style.factor, style, has_change=bool(rows["is_change_point"].any()))
+    data = _points(rows, style, unit)
 
     def picked() -> None:
         chosen: Any = st.session_state[key]["selection"].get(PICK, [])
         if chosen:
             on_pick(str(chosen[0]["run_id"]))
 
-    size = (30 if look.is_small else 60) if len(rows) <= FEW else 18
+    size = (30 if style.is_small else 60) if len(rows) <= FEW else 18
     line = {
         "mark": {
             "type": "line",
@@ -82,7 +82,7 @@ def draw(
         "encoding": {"x": x, "y": y},
     }
     opened = {
-        "transform": [{"filter": {"field": "run_id", "equal": look.at or ""}}],
+        "transform": [{"filter": {"field": "run_id", "equal": style.at or ""}}],
         "mark": {"type": "point", "size": 4 * size + 60, "color": colours.ink(), "strokeWidth": 2},
         "encoding": {"x": x, "y": y},
     }
@@ -90,15 +90,15 @@ def draw(
         data,
         {
             "config": charts.theme()["config"],
-            "height": 170 if look.is_small else 210,
+            "height": 170 if style.is_small else 210,
             # The heading is a mark, because a title has no tooltip. The title reserves its space.
             "title": {"text": " ", "fontSize": 12, "offset": 2},
             "layer": [
                 line,
-                *_medians(rows, look, x, y),
+                *_medians(rows, style, x, y),
                 _dots(x, y, size, metric),
                 opened,
-                _heading(series, look),
+                _heading(series, style),
             ],
         },
         key=key,
@@ -128,7 +128,7 @@ def _dots(x: Channel, y: Channel, size: int, metric: str) -> dict[str, Any]:
                 _named("run_id", "run"),
                 _named("number", "run number"),
                 _named("when", "when"),
-                _named("written", label(metric)),
+                _named("formatted", label(metric)),
             ],
         },
     }
@@ -143,9 +143,9 @@ def _named(field: str, title: str) -> Channel:
     return {"field": field, "type": "nominal", "title": title}
 
 
-def _heading(series: str, look: Look) -> dict[str, Any]:
+def _heading(series: str, style: ChartStyle) -> dict[str, Any]:
     """Return the layer with the name of the series, shortened. The tooltip has the full name."""
-    characters, pixels = (40, 250) if look.is_small else (60, 360)
+    characters, pixels = (40, 250) if style.is_small else (60, 360)
     text = {
         "text": formatting.middle_out(series, characters),
         "series": formatting.clipped(series, charts.TOOLTIP_WIDTH),
@@ -168,28 +168,28 @@ def _heading(series: str, look: Look) -> dict[str, Any]:
     }
 
 
-def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
+def _points(rows: pd.DataFrame, style: ChartStyle, unit: str) -> pd.DataFrame:
     data = pd.DataFrame(
         {
             "run_id": rows["run_id"],
-            "mark": ["picked" if run in look.picked else "other" for run in rows["run_id"]],
+            "mark": ["picked" if run in style.picked else "other" for run in rows["run_id"]],
             "x": rows["x"],
             "number": rows["run_number"].map(formatting.count),
             "when": rows["started_at"].map(formatting.moment),
-            "value": rows["value"] / look.factor,  # null if a log scale cannot show it
-            "written": [written(value, unit) for value in rows["value"]],
+            "value": rows["value"] / style.factor,  # null if a log scale cannot show it
+            "formatted": [formatted(value, unit) for value in rows["value"]],
         }
     )
     return data.sort_values("mark", kind="stable")  # picked runs last, so drawn above the others
 
 
-def _medians(rows: pd.DataFrame, look: Look, x: Channel, y: Channel) -> list[dict[str, Any]]:
+def _medians(rows: pd.DataFrame, style: ChartStyle, x: Channel, y: Channel) -> list[dict[str, Any]]:
     """Return layers with the medians before and after each change point, and the change."""
     steps, labels = [], []
     for index in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
         row = rows.iloc[index]
-        before, after = row["before_median"] / look.factor, row["from_median"] / look.factor
-        if look.is_log and min(before, after) <= 0:
+        before, after = row["before_median"] / style.factor, row["from_median"] / style.factor
+        if style.is_log and min(before, after) <= 0:
             continue
         first = rows["x"].iloc[max(0, index - BEFORE)]
         last = rows["x"].iloc[min(len(rows) - 1, index + AFTER)]

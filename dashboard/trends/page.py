@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
-from dashboard.trends.chart import label, written
+from dashboard.trends.chart import formatted, label
 from dashboard.widgets import median_step, menu, run_picker
 from dashboard.widgets.view import View
 
@@ -136,7 +136,7 @@ def _metric(name: str, row: pd.Series, text: str) -> None:
     """Show the median of this run and later ones, and its change."""
     st.metric(
         name,
-        written(row["from_median"], row["unit"]),
+        formatted(row["from_median"], row["unit"]),
         chart.change(row["change_percent"]) if pd.notna(row["change_percent"]) else None,
         delta_color="off",
         delta_arrow="off",
@@ -186,7 +186,7 @@ def _changes(changes: pd.DataFrame) -> None:
             "started_at": changes["started_at"],
             "metric": changes["metric"].map(label),
             "medians_from_to": [
-                f"{written(before, unit)} → {written(after, unit)}"
+                f"{formatted(before, unit)} → {formatted(after, unit)}"
                 for before, after, unit in zip(
                     changes["before_median"], changes["from_median"], changes["unit"], strict=True
                 )

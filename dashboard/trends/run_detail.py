@@ -43,7 +43,7 @@ def _metric(row: Any, before: float | None) -> None:
     percent = 100 * (row.value - before) / abs(before) if before else None
     st.metric(
         chart.label(row.metric),
-        chart.written(row.value, row.unit),
+        chart.formatted(row.value, row.unit),
         None if percent is None else f"{chart.change(percent)} from the previous run",
         delta_color="off",
         delta_arrow="off",

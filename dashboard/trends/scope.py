@@ -77,7 +77,8 @@ def explain(scope: Scope, series: set[str]) -> None:
             else f"{len(several):,} models ran on several devices"
         )
         st.caption(
-            f"{ran}. Each device has a separate series, and no change is searched between devices."
+            f"{ran}. Each device has a separate series, and changes between devices are not "
+            "detected."
         )
     if len(runs) > 1 and runs["series"].is_unique:
         st.info(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.drawing import formatting
 from dashboard.trends import axes, chart
-from dashboard.trends.axes import Look
+from dashboard.trends.axes import ChartStyle
 from dashboard.trends.chart import label
 
 RUN_NUMBER, TIME = "run number", "time"
@@ -68,7 +68,7 @@ def show(
     """
     st.html(GRID)
     between = _between(frame) if by_time else None
-    look = Look(is_log, between, at, frozenset(picked), len(series) > 1)
+    style = ChartStyle(is_log, between, at, frozenset(picked), len(series) > 1)
     drawn = 0
     for metric in metrics:
         rows = frame[frame["metric"] == metric]
@@ -78,7 +78,7 @@ def show(
         drawn += len(series)
         if drawn <= MOST_CHARTS:
             st.markdown(f"**{label(metric)}**")
-            _row(rows, frame, series, look, on_pick)
+            _row(rows, frame, series, style, on_pick)
             continue
         charts = formatting.counted(len(series), "chart")
         opened = st.expander(
@@ -86,7 +86,7 @@ def show(
         )
         if opened.open:
             with opened:
-                _row(rows, frame, series, look, on_pick)
+                _row(rows, frame, series, style, on_pick)
 
 
 def _between(frame: pd.DataFrame) -> tuple[pd.Timestamp, pd.Timestamp]:
@@ -100,7 +100,7 @@ def _row(
     rows: pd.DataFrame,
     frame: pd.DataFrame,
     series: Sequence[str],
-    look: Look,
+    style: ChartStyle,
     on_pick: Callable[[str], None],
 ) -> None:
     """Draw the charts of a metric."""
@@ -108,7 +108,7 @@ def _row(
     with st.container(key=f"trend-row-{metric}"):
         for index, name in enumerate(series):
             own = rows[rows["series"] == name]
-            if own.empty or (look.is_log and own["value"].max() <= 0):
+            if own.empty or (style.is_log and own["value"].max() <= 0):
                 why = "unknown in these runs" if own.empty else "no value above 0 for a log scale"
                 st.caption(f"{formatting.literal(formatting.middle_out(name, 60))}: {why}.")
                 continue
@@ -118,11 +118,11 @@ def _row(
             chart.draw(
                 own,
                 (int(numbers.min()), int(numbers.max())),
-                replace(look, factor=factor, unit=unit),
+                replace(style, factor=factor, unit=unit),
                 f"trend-{metric}-{index}",
                 on_pick,
             )
-    if look.is_log and (left_out := int((rows["value"] <= 0).sum())):
+    if style.is_log and (left_out := int((rows["value"] <= 0).sum())):
         st.caption(
             f"Not shown: {formatting.counted(left_out, 'point')} of 0 or less, which a log scale "
             "cannot show."

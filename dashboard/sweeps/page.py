@@ -32,7 +32,7 @@ DIFFERENCES = ("p", "max_distance", "mean_distance")
 HELP = (
     "Times are medians over processes, without a profiler. p comes from a rank test of the times "
     "of the processes against those of eager. Differences are between the output and that of "
-    "eager with the same seed. Those of eager are between its processes."
+    "eager with the same seed. For eager, they are between its processes."
 )
 
 

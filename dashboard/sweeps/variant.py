@@ -12,7 +12,7 @@ PAGES = ("overview", "operators", "advice")
 
 
 def show(row: pd.Series, close: Callable[[], None]) -> None:
-    """Draw a card with the times of each process, the reasons of failures, and links."""
+    """Draw a card with the times of each process, the reasons for failures, and links."""
     with st.container(border=True, key="sweep-variant"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(

@@ -1,4 +1,4 @@
-"""Helpers that read and use a page in Chromium."""
+"""Functions that read and use a page in Chromium."""
 
 import re
 from typing import Any
@@ -10,18 +10,18 @@ expect.set_options(timeout=20_000)
 
 
 def narrow(tab: Page, scheme: Any) -> None:
-    """Give the tab the width of a phone and a light or dark theme."""
+    """Make the tab as narrow as a phone, in a light or dark colour scheme."""
     tab.set_viewport_size({"width": 480, "height": 900})
     tab.emulate_media(color_scheme=scheme)
 
 
 def query_of(tab: Page) -> dict[str, list[str]]:
-    """Return the URL parameters."""
+    """Return the query parameters of the address."""
     return parse_qs(urlsplit(tab.url).query)
 
 
 def table(tab: Page, number: int = 0) -> Locator:
-    """Return a table of the page by its index."""
+    """Return a table of the page by its position."""
     return tab.locator(".grid").nth(number)
 
 
@@ -30,7 +30,7 @@ def cell(tab: Page, text: str, number: int = 0) -> Locator:
 
 
 def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect | None]:
-    """Return the positions of charts once none of them moves or grows."""
+    """Return the positions of the charts, once none of them moves or grows."""
     before: list[FloatRect | None] = []
     while (boxes := [chart.bounding_box() for chart in charts.all()]) != before:
         before = boxes
@@ -43,16 +43,13 @@ def search_box(tab: Page) -> Locator:
 
 
 def tick(tab: Page, row: int, number: int = 0) -> None:
-    """Click a row of a table, by their indices.
-
-    Wait until the server has sent the whole page, because more tables may appear above.
-    """
+    """Click a row of a table, once the server has sent all tables of the page."""
     wait_until_sent(tab)
     table(tab, number).locator("tbody tr").nth(row).click()
 
 
 def drag(tab: Page, target: Locator, since: int, until: int) -> None:
-    """Drag over an element. Both positions are in px from its left edge."""
+    """Drag over an element between two positions, in pixels from its left edge."""
     target.scroll_into_view_if_needed()
     box = target.bounding_box()
     assert box
@@ -65,7 +62,7 @@ def drag(tab: Page, target: Locator, since: int, until: int) -> None:
 
 
 def open_menu(tab: Page, name: str) -> None:
-    """Open the menu of a chart or table once the server has sent the whole page."""
+    """Open the menu of a chart or table, once the server has sent the full page."""
     wait_until_sent(tab)
     tab.locator(f".st-key-menu-{name} button").first.click()
 
@@ -76,13 +73,13 @@ def wait_until_sent(tab: Page) -> None:
 
 
 def wait_until_drawn(tab: Page) -> None:
-    """Wait until the server has sent the page, and its charts are drawn and do not move."""
+    """Wait until the server has sent the page and its charts no longer move."""
     wait_until_sent(tab)
     boxes_at_rest(tab, tab.get_by_test_id("stVegaLiteChart"))
 
 
 def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
-    """Wait until the URL has the parameter, with the value if one is given."""
+    """Wait until the address has the parameter, with that value if one is given."""
     tab.wait_for_function(
         "([k, v]) => { const q = new URLSearchParams(location.search);"
         " return v === null ? q.has(k) : q.getAll(k).includes(v); }",

@@ -1,4 +1,4 @@
-"""Helpers for tests without a browser: elements of a page, and small runs."""
+"""Functions that read the elements of a page without a browser, and small runs to show."""
 
 import json
 from typing import Any
@@ -8,14 +8,23 @@ import pyarrow as pa
 
 from tests.builders.events import op
 
-MARKS = 4_500  # the most rows that a page's charts may send
+MARKS = 4_500  # the most marks that the charts of a page may send
 
 
 def texts(app) -> str:
-    """Return all texts of a page outside of tables and charts."""
-    kinds = [app.title, app.caption, app.markdown, app.info, app.warning, app.error, app.code]
-    values = [str(element.value) for kind in kinds for element in kind]
-    return "\n".join([*values, *(metric.value for metric in app.metric)])
+    """Return all texts of a page outside tables and charts."""
+    elements = [
+        *app.title,
+        *app.caption,
+        *app.markdown,
+        *app.info,
+        *app.warning,
+        *app.error,
+        *app.code,
+    ]
+    return "\n".join(
+        [*(str(element.value) for element in elements), *(m.value for m in app.metric)]
+    )
 
 
 def event(category, start, name="a"):
@@ -24,7 +33,7 @@ def event(category, start, name="a"):
 
 
 def add_cut(traces, name, events):
-    """Add a run whose file ends within its last event. Return its id."""
+    """Add a run from a file that ends within its last event."""
     text = json.dumps({"traceEvents": [*events, event("cpu_op", 0)]})
     return traces.store.add(traces.write(text[:-10], name)).run_id
 
@@ -34,7 +43,7 @@ def add_whole(traces, name, events):
 
 
 def charts(app: Any) -> list[pd.DataFrame]:
-    """Return the data of the page's charts; for layered charts, of the layer with most rows."""
+    """Return the data of each chart. In a layered chart, that is the layer with the most rows."""
     return [
         max((each.to_pandas() for each in data_of(chart)), key=len)
         for chart in app.get("vega_lite_chart")
@@ -42,18 +51,18 @@ def charts(app: Any) -> list[pd.DataFrame]:
 
 
 def data_of(chart: Any) -> list[pa.Table]:
-    """Return the tables that a chart receives."""
+    """Return the data tables that a chart receives."""
     sent = [chart.proto.data.data, *(dataset.data.data for dataset in chart.proto.datasets)]
     return [pa.ipc.open_stream(each).read_all() for each in sent if each]
 
 
 def lanes(app: Any) -> list[dict[str, Any]]:
-    """Return the data of the charts with lanes."""
+    """Return the data that the lane charts receive."""
     return [json.loads(each.proto.json) for each in _components(app, "tracehouse_lanes")]
 
 
 def boxes(chart: dict[str, Any]) -> pd.DataFrame:
-    """Return the boxes of a timeline: lane, name, text, start and end in ns, is_faint."""
+    """Return the boxes of a timeline: lane, name, text, start and end (ns), is_faint."""
     found = {"is_faint": False, **chart["boxes"]}
     names = [chart["hoverNames"][index] if index >= 0 else "" for index in chart["details"]["name"]]
     columns = {each: found[each] for each in ("text", "start", "end", "is_faint")}
@@ -63,7 +72,7 @@ def boxes(chart: dict[str, Any]) -> pd.DataFrame:
 
 
 def schema(app: Any) -> dict[str, list[dict[str, Any]]]:
-    """Return the relations under each heading of the schema on page SQL."""
+    """Return the relations that page SQL lists under each heading of the schema."""
     (element,) = _components(app, "tracehouse_schema")
     groups = json.loads(element.proto.json)["groups"]
     return {group["heading"]: group["relations"] for group in groups}
@@ -97,7 +106,7 @@ def _components(app: Any, name: str) -> list[Any]:
 
 
 def step_heights(app: Any) -> dict[int, float]:
-    """Return the height of each step's bar in ns."""
+    """Return the height of each step's bar, ns."""
     (chart,) = _components(app, "tracehouse_steps")
     return {
         step["number"]: sum(part["height"] for part in step["parts"])

@@ -1,4 +1,4 @@
-"""A server of the dashboard, started like by users, that ends with the tests."""
+"""A dashboard served as users do, by a process that ends with the tests."""
 
 import os
 import socket
@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
 PATIENCE_S = 60
 
-# Only the tests' process has the other end of its stdin. When that process ends, even if it is
-# killed, reading from stdin ends too.
+# Only the process of the tests holds the other end of this process's stdin. When that process ends
+# for any reason, the read returns.
 PROGRAM = """
 import os, sys, threading
 
@@ -39,13 +39,11 @@ def served(
     output: IO[bytes] | None = None,
     **environment: str,
 ) -> Iterator[str]:
-    """Serve the dashboard on a store. Yield its address on this machine.
+    """Serve the dashboard on a store, and yield its address on this machine.
 
-    more         options of `streamlit run`
-    run          the name of the run to open
-    directory    the working directory of the server
-    output       the file for what the server prints
-    environment  environment variables of the server
+    `more` are options of `streamlit run`, which starts in `directory`. The dashboard opens with the
+    run named `run`. The file `output` gets what the process prints. `environment` are its
+    environment variables.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""Harmful names are shown literally wherever a page or a command shows them."""
+"""Harmful names: pages and commands show them as plain text."""
 
 import csv
 import io
@@ -42,47 +42,43 @@ NAMES = [
     "aten::" + "x" * 100_000,
     LONG,
 ]
-POINTS = [(x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)]  # fractions of a chart
+MARKS = [
+    (x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)
+]  # positions of the pointer, relative to a chart
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
 def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
-    """Return events with each name as operator, frame, module, annotation, input and kernel.
-
-    The first two names are also those of the process and the thread.
-    """
+    """Return events with each name as operator, frame, module, annotation, input and kernel."""
     made: list[dict[str, Any]] = []
     for kind, name in (("process_name", names[0]), ("thread_name", names[1])):
         made.append({"ph": "M", "name": kind, "pid": 1, "tid": 1, "args": {"name": name}})
-    for index, name in enumerate(names):
-        start = 10_000 * index
+    for place, name in enumerate(names):
+        start = 10_000 * place
 
         def event(cat: str, name: str, after: int, dur: int, start=start, **args: Any) -> None:
             on = {"pid": 0, "tid": 7} if cat == "kernel" else {"pid": 1, "tid": 1}
             when = {"ts": start + after, "dur": dur}
             made.append({"ph": "X", "cat": cat, "name": name, **when, **on, "args": args})
 
-        ids = {"External id": index + 1}
-        launch = {**ids, "correlation": index + 1}
-        event("user_annotation", f"ProfilerStep#{index}", 0, 9_000)
+        ids = {"External id": place + 1}
+        launch = {**ids, "correlation": place + 1}
+        event("user_annotation", f"ProfilerStep#{place}", 0, 9_000)
         event("user_annotation", name, 1, 8_990)
         event("python_function", name, 2, 8_980)
         event("python_function", f"nn.Module: {name}", 3, 8_970)
-        inputs = {"Input Dims": [[index]], "Input type": [name], "Concrete Inputs": [name]}
+        inputs = {"Input Dims": [[place]], "Input type": [name], "Concrete Inputs": [name]}
         event("cpu_op", name, 10, 8_000, **ids, **inputs)
         if with_device:
             event("cuda_runtime", "cudaLaunchKernel", 3_000, 5, **launch)
-            kernel = f"void {name}<int>(x)" if index % 2 else name
-            event("kernel", kernel, 3_010, 9_500 + index, **launch, device=0, stream=7)
+            kernel = f"void {name}<int>(x)" if place % 2 else name
+            event("kernel", kernel, 3_010, 9_500 + place, **launch, device=0, stream=7)
     return made
 
 
 @pytest.fixture(scope="module")
 def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A store of two runs with a device and one without, and their ids.
-
-    The runs have harmful names, models, labels, tags and file names.
-    """
+    """A store of two runs with a device and one without, with harmful names and tags."""
     directory = tmp_path_factory.mktemp("harmful")
     store = ingest.Store(directory / "store")
     made = []
@@ -98,18 +94,18 @@ def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 @pytest.fixture(scope="module")
 def harmful_store(harmful: tuple[Path, list[str]]) -> Path:
-    """The store of the harmful runs."""
+    """The path of the store."""
     return harmful[0]
 
 
 @pytest.fixture(scope="module")
 def runs(harmful: tuple[Path, list[str]]) -> list[str]:
-    """The ids of the harmful runs."""
+    """The ids of its runs."""
     return harmful[1]
 
 
 def drawn(tab: Page) -> list[Locator]:
-    """Return the charts of a page once it is completely drawn."""
+    """Return the charts of a page, once all of it is drawn."""
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
@@ -120,20 +116,20 @@ def drawn(tab: Page) -> list[Locator]:
 
 
 def point_at(tab: Page, charts: list[Locator]) -> str:
-    """Point at several positions of each chart. Return the texts of the tooltips."""
-    found = []
+    """Move the pointer over the charts, and return the texts of the tooltips."""
+    tooltips = []
     for chart in charts:
         box = chart.bounding_box()
         assert box
-        for x, y in POINTS:
+        for x, y in MARKS:
             tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
             tab.wait_for_timeout(10)
-            found += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
-    return "\n".join(found)
+            tooltips += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
+    return "\n".join(tooltips)
 
 
 def assert_harmless(tab: Page) -> None:
-    """Assert that no name has run or become an element, and that the page fits its window."""
+    """Assert that no script ran, no name became an element, and the page fits its window."""
     tab.wait_for_timeout(100)
     assert tab.evaluate("window.hacked === undefined")
     main = tab.get_by_test_id("stMain")
@@ -172,7 +168,7 @@ def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, quer
     assert_harmless(tab)
 
 
-def test_tooltips_show_names_literally(tab, serve, harmful_store, runs):
+def test_tooltips_show_names_as_plain_text(tab, serve, harmful_store, runs):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'step': 'all'})}")
     drawn(tab)
     expect(tab.locator("td.name").first).to_be_attached()
@@ -182,7 +178,7 @@ def test_tooltips_show_names_literally(tab, serve, harmful_store, runs):
 
 
 @pytest.mark.parametrize("name", NAMES[:-2], ids=range(len(NAMES) - 2))
-def test_a_name_in_the_url_opens_its_details(tab, serve, harmful_store, runs, name):
+def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs, name):
     query = urlencode({"run": runs[0], "name": name, "step": "all"})
     tab.goto(f"{serve(harmful_store)}/operators?{query}")
     heading = tab.get_by_test_id("stColumn").last.get_by_role("heading", level=3)
@@ -199,7 +195,7 @@ def test_tags_find_their_runs(app, harmful_store, runs, name):
     assert list(tables(page)[0]["run_id"]) == [runs[0]]
 
 
-def test_a_tag_that_looks_like_a_parameter_is_a_text(app, traces):
+def test_a_tag_that_looks_like_a_parameter_is_a_literal(app, traces):
     added = traces.store.add(
         traces.write(events(["op", "other"], True)), ingest.AddOptions(tags={"$9": "="})
     )
@@ -208,7 +204,7 @@ def test_a_tag_that_looks_like_a_parameter_is_a_text(app, traces):
     assert "tags['$9'] = '='" in page.code[0].value
 
 
-def test_a_missing_run_is_named_literally(tab, serve, harmful_store):
+def test_an_unknown_run_is_named_as_in_the_address(tab, serve, harmful_store):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': NAMES[0]})}")
     expect(tab.get_by_role("alert").first).to_contain_text(f"There is no run {NAMES[0]} in")
     assert_harmless(tab)
@@ -234,21 +230,20 @@ def test_long_names_are_complete_in_downloads_and_in_sql(tab, serve, harmful_sto
     ids=" ".join,
 )
 @pytest.mark.parametrize("number", [0, 2])
-def test_commands_escape_names_for_the_terminal(command, harmful_store, runs, arguments, number):
-    subcommand = arguments[0]
-    if subcommand in ("show", "top"):
-        limit = ["--limit", "50"] if subcommand == "top" else []
+def test_commands_escape_names_on_the_terminal(command, harmful_store, runs, arguments, number):
+    if arguments[0] in ("show", "top"):
+        limit = ["--limit", "50"] if arguments[0] == "top" else []
         arguments = [*arguments, runs[number], *limit]
     text = command(*arguments, store=harmful_store).out
     assert not CONTROL.search(text)
     assert max(map(len, text.splitlines())) < 50_000
-    if subcommand == "top":
+    if arguments[0] == "top":
         for name in ("[red]rich[/red] [link=http://x]y[/link]", r"two\nlines\tand\r\nmore"):
             assert name in text
         assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
 
 
-def test_names_in_csv_json_and_parquet_are_unchanged(command, harmful_store):
+def test_machine_readable_output_has_the_original_names(command, harmful_store):
     query = ("sql", "SELECT DISTINCT op AS name FROM kernels", "--format")
     text = command(*query, "csv", store=harmful_store).out
     assert {row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))} == set(NAMES)

@@ -1,4 +1,4 @@
-"""Behaviour of all pages in Chromium."""
+"""Functions that all pages share, in Chromium."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_pages_fit_a_narrow_window(
     assert tab.evaluate("document.documentElement.scrollWidth") <= 480
 
 
-def test_a_menu_copies_the_link_with_the_selection(
+def test_a_menu_copies_the_link_to_the_selection(
     tab: Page, address: str, run_of: Callable[[str], str]
 ) -> None:
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])

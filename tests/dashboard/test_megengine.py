@@ -1,4 +1,4 @@
-"""Pages Operators, Memory and Compare on MegEngine profiles."""
+"""Pages Operators and Memory with MegEngine profiles."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ EMBED, ASYNC, ITER3 = "prof_embed", "prof_async", "prof_iter3"
 
 @pytest.fixture(scope="module")
 def store(sampled) -> Path:
-    """A store of profiles: with one comp node, with two, and another of the first network."""
+    """A store of profiles with one and two comp nodes, and a second profile of one network."""
     return sampled.store(EMBED, ASYNC, ITER3)
 
 
@@ -27,19 +27,19 @@ def run(store):
 
 @pytest.fixture(scope="module")
 def profile(samples):
-    """A function that returns the JSON of a profile."""
+    """Return the JSON of a profile."""
     return lambda name: json.loads((samples / "megengine" / f"{name}.json").read_text())
 
 
 def times(profile, side, key="end"):
-    """Return the time of each operator in the graph, in s."""
+    """Return the time of each operator of the graph, in s."""
     return {
-        opr: max(time[key] - time["start"] for time in nodes.values())
-        for opr, nodes in profile["profiler"][side].items()
+        opr: max(time[key] - time["start"] for time in places.values())
+        for opr, places in profile["profiler"][side].items()
     }
 
 
-def test_operators_show_computation_and_memory(app, store, run, profile):
+def test_operators_have_their_computation_and_memory(app, store, run, profile):
     recorded = profile(EMBED)
     page = app(store, "operators", run=run(EMBED))
     table = table_with(page, "computation_flo")
@@ -59,7 +59,7 @@ def test_operators_show_computation_and_memory(app, store, run, profile):
     assert measured == sorted(measured, reverse=True)
 
 
-def test_operators_can_be_grouped_by_type(app, store, run, profile):
+def test_types_have_the_sums_of_their_operators(app, store, run, profile):
     recorded = profile(EMBED)
     page = app(store, "operators", run=run(EMBED), opr_by="type")
     table = table_with(page, "oprs").set_index("type")
@@ -72,7 +72,7 @@ def test_operators_can_be_grouped_by_type(app, store, run, profile):
     )
 
 
-def test_the_scatter_plot_shows_operators_with_operations_bytes_and_time(app, store, run, profile):
+def test_the_scatter_has_the_operators_with_operations_bytes_and_time(app, store, run, profile):
     recorded = profile(EMBED)
     footprints = recorded["profiler"]["opr_footprint"]
     expected = [
@@ -86,7 +86,7 @@ def test_the_scatter_plot_shows_operators_with_operations_bytes_and_time(app, st
     assert drawn == [pytest.approx(each, rel=1e-6) for each in sorted(expected)]
 
 
-def test_a_profile_without_device_times(app, tmp_path, profile):
+def test_a_profile_without_device_times_shows_host_times(app, tmp_path, profile):
     recorded = profile(EMBED)
     recorded["profiler"]["device"] = {}
     path = tmp_path / "host.json"
@@ -97,16 +97,16 @@ def test_a_profile_without_device_times(app, tmp_path, profile):
     table = table_with(page, "computation_flo")
     assert "device_time_ns" not in table
     assert table["host_time_ns"].sum() == pytest.approx(1e9 * sum(times(recorded, "host").values()))
-    assert "No operator has operations, bytes and a time on the device." in texts(page)
+    assert "No operator has operations, bytes and device time." in texts(page)
 
 
-def test_other_runs_have_no_section_on_computation(app, shown_store, run_of):
+def test_other_runs_have_no_such_section(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"))
     assert "Computation and memory" not in [heading.value for heading in page.subheader]
 
 
-def test_the_memory_of_a_graph(app, store, run, profile):
-    """The peak is the largest union of address ranges in use at the same time."""
+def test_the_memory_peak_of_a_graph_is_correct(app, store, run, profile):
+    """The peak is the largest union of the address ranges in use at the same time."""
     recorded = profile(EMBED)["graph_exec"]
     order = {opr: index for index, opr in enumerate(recorded["comp_seq"])}
     used: dict[str, list[int]] = {}
@@ -117,8 +117,8 @@ def test_the_memory_of_a_graph(app, store, run, profile):
     ranges = []
     for key, var in recorded["var"].items():
         if var.get("prev_dev_ptr") and key in used:
-            is_persistent = "PERSISTENT_DEVICE_VALUE" in var["flag"]
-            ends = (0, len(order)) if is_persistent else (min(used[key]), max(used[key]))
+            lasts = "PERSISTENT_DEVICE_VALUE" in var["flag"]
+            ends = (0, len(order)) if lasts else (min(used[key]), max(used[key]))
             ranges.append((*ends, var["prev_dev_ptr"], var["prev_dev_ptr_end"]))
     peak = max(
         sum(b - a for a, b in union([r[2:] for r in ranges if r[0] <= index <= r[1]]))
@@ -141,18 +141,18 @@ def union(ranges):
     return found
 
 
-def test_each_device_shows_the_memory_of_its_comp_node(app, store, run):
+def test_each_device_has_the_memory_of_its_comp_node(app, store, run):
     page = app(store, "memory", run=run(ASYNC), device="rank 0 device 1")
     assert {metric.label: metric.value for metric in page.metric}["Peak"] == "260 bytes"
 
 
-def test_the_memory_of_several_runs(app, store, run):
+def test_the_memory_of_several_runs_is_listed(app, store, run):
     page = app(store, "memory", run=[run(EMBED), run(ASYNC)])
     (table,) = tables(page)
     assert list(table["run_id"]) == [run(ASYNC), run(ASYNC), run(EMBED)]
 
 
-def test_operators_of_two_profiles_of_a_network_are_aligned(app, store, run):
+def test_two_profiles_of_a_network_compare_by_operator(app, store, run):
     """The numbers at the end of their names differ."""
     page = app(store, "compare", base=run(EMBED), other=run(ITER3))
     table = table_with(page, "evidence")
@@ -188,4 +188,4 @@ def test_hovering_a_point_names_the_operator(tab, serve, store, run):
             if tooltip.count():
                 expect(tooltip).to_contain_text("FLO per byte")
                 return
-    raise AssertionError("the pointer hit no point of the chart")
+    raise AssertionError("no tooltip of a point was shown")

@@ -1,4 +1,4 @@
-"""Behaviour of all pages, without a browser."""
+"""Tests of all pages, without a browser."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from dashboard.drawing import formatting
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
 
 
-def test_an_empty_store_shows_what_to_do_next(app, tmp_path):
+def test_an_empty_store_shows_how_to_add_a_run(app, tmp_path):
     for page in ("runs", "operators", "bubbles"):
         assert "ingest add run_dir/" in texts(app(tmp_path / "store", page))
     assert not app(tmp_path / "store", "sql").exception
 
 
-def test_a_directory_that_is_not_a_store_is_named(app, tmp_path):
+def test_a_directory_that_is_no_store_is_named(app, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     assert str(tmp_path) in texts(app(tmp_path, "runs"))
 
@@ -23,7 +23,7 @@ def test_without_a_pick_the_page_asks_for_one(app, shown_store):
     assert "Pick a run" in texts(app(shown_store, "bubbles"))
 
 
-def test_metrics_match_independent_results(app, shown_store, run_of, truth):
+def test_device_times_are_correct(app, shown_store, run_of, truth):
     device = truth["h100_owlv2.json.gz"]["devices"]["0"]
     for page in ("operators", "bubbles"):
         whole = app(shown_store, page, run=run_of("h100_owlv2"), step="all")
@@ -40,32 +40,32 @@ def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
     assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
 
 
-def test_an_incomplete_run_shows_a_warning_about_idle_time(app, traces):
+def test_a_damaged_run_warns_that_missing_data_looks_idle(app, traces):
     cut = add_cut(traces, "cut", [event("kernel", 0), event("kernel", 500)])
     whole = add_whole(traces, "whole", [event("kernel", 0)])
-    text = f"1 file of **{formatting.literal(cut)}** ended early or failed: missing events look"
+    expected = f"1 file of **{formatting.literal(cut)}** ended early or failed: missing events look"
     for page in ("operators", "bubbles"):
         for picked in ([cut], [whole, cut]):
             (warning,) = app(traces.store.path, page, run=picked).warning
-            assert warning.value.startswith(text)
+            assert warning.value.startswith(expected)
         assert not app(traces.store.path, page, run=whole).warning
 
 
-def test_a_run_that_recompiled_while_it_was_measured_shows_a_warning(app, store, samples):
+def test_a_run_that_recompiled_while_it_was_measured_says_so(app, store, samples):
     run = store.add(samples / "traces" / "cpu" / "flux_compile_recompile.json.gz").run_id
-    text = f"**{formatting.literal(run)}** recompiled 1 time while it was measured, in 41.1 s."
+    expected = f"**{formatting.literal(run)}** recompiled 1 time while it was measured, in 41.1 s."
     for page in ("runs", "operators", "bubbles", "memory"):
-        assert text in texts(app(store.path, page, run=run)), page
+        assert expected in texts(app(store.path, page, run=run)), page
     listed = tables(app(store.path, "runs"))[0]
     assert list(listed["recompiles"]) == [1]
 
 
-def test_an_incomplete_run_without_device_activity_may_still_have_a_device(app, traces):
+def test_a_damaged_run_without_device_activity_does_not_claim_to_have_no_device(app, traces):
     cut = add_cut(traces, "cut", [event("cpu_op", 0)])
     for page in ("runs", "operators", "bubbles"):
-        text = texts(app(traces.store.path, page, run=cut))
-        assert "ended early or failed: no device activity was read" in text
-        assert "no device in" not in text
+        page_text = texts(app(traces.store.path, page, run=cut))
+        assert "ended early or failed: no device activity was read" in page_text
+        assert "no device in" not in page_text
 
 
 def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
@@ -81,14 +81,14 @@ def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
             assert console.query(query).complete, query
 
 
-def test_harmful_names_are_shown_literally(app, traces):
+def test_harmful_names_are_shown_as_plain_text(app, traces):
     long = "aten::" + "x" * 100_000
     events = []
-    for index, name in enumerate([long, "<script>alert(1)</script>", "'; DROP VIEW runs; --"]):
-        when = {"ts": 1000 * index, "pid": 1, "tid": 1, "ph": "X"}
-        ids = {"correlation": index + 1, "External id": index + 1}
+    for place, name in enumerate([long, "<script>alert(1)</script>", "'; DROP VIEW runs; --"]):
+        when = {"ts": 1000 * place, "pid": 1, "tid": 1, "ph": "X"}
+        ids = {"correlation": place + 1, "External id": place + 1}
         events += [
-            {**when, "cat": "cpu_op", "name": name, "dur": 100, "args": {"External id": index + 1}},
+            {**when, "cat": "cpu_op", "name": name, "dur": 100, "args": {"External id": place + 1}},
             {**when, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 5, "args": ids},
             {
                 **when,
@@ -127,7 +127,7 @@ def test_a_run_with_damaged_files_is_left_out_with_a_warning(app, store, samples
     assert "Pick a run" not in texts(page)
 
 
-def test_a_store_that_was_moved_is_named(app, traces):
+def test_a_removed_store_is_named(app, traces):
     traces.add([{"ph": "X", "cat": "cpu_op", "name": "aten::a", "ts": 1, "dur": 1, "pid": 1}])
     pages = [app(traces.store.path, page) for page in ("runs", "operators", "bubbles", "sql")]
     traces.store.path.rename(traces.directory / "elsewhere")
@@ -138,15 +138,15 @@ def test_a_store_that_was_moved_is_named(app, traces):
 
 
 @pytest.mark.parametrize(
-    ("short", "device"),
+    ("short", "expected"),
     [
         ("0", "rank 0 device 0"),
         ("cuda:1", "rank 1 device 1"),
         ("rank 1 cuda:1", "rank 1 device 1"),
         ("rank 1 1", "rank 1 device 1"),
-        ("rank 0 cuda:1", "rank 1 device 1"),  # rank 0 has no such device: the slowest device
+        ("rank 0 cuda:1", "rank 1 device 1"),  # no such device: the slowest one
     ],
 )
-def test_a_device_in_the_url_may_be_short(app, shown_store, run_of, short, device):
+def test_a_device_in_the_url_may_be_short(app, shown_store, run_of, short, expected):
     page = app(shown_store, "bubbles", run=run_of("two_ranks"), device=short)
-    assert page.selectbox(key="device").value == device
+    assert page.selectbox(key="device").value == expected

@@ -1,4 +1,4 @@
-"""Pages in browser windows of four widths: nothing is cut off or overlaps."""
+"""Each page in windows of four widths: nothing is cut off or overlaps."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.samples import TWO_RANKS
 
 WIDTHS = (1600, 1280, 1100, 800)
-LEAST = 200  # pixels of a chart
+LEAST_WIDTH = 200  # pixels of a chart
 # Returns the texts of elements that overlap by more than a border.
 OVERLAPPING = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
@@ -26,7 +26,7 @@ OVERLAPPING = """() => {
     }
     return found;
 }"""
-# Returns the texts of buttons, metrics and headings that are wider than their element.
+# Returns the texts of buttons, metrics and headings that are too narrow for their text.
 CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
@@ -59,7 +59,7 @@ def test_a_page_fits_its_window(tab, address, run_of, page, names):
         wait_until_drawn(tab)
         charts = tab.locator(CHARTS).all()
         boxes = [box for chart in charts if (box := chart.bounding_box())]
-        assert all(box["width"] >= LEAST for box in boxes), (width, boxes)
+        assert all(box["width"] >= LEAST_WIDTH for box in boxes), (width, boxes)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.evaluate(OVERLAPPING) == [], width
         assert tab.evaluate(CUT) == [], width

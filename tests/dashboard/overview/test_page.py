@@ -110,7 +110,7 @@ def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):
     rows = table_with(page, "wall_ns").set_index("stage")["wall_ns"] // 1000
     names = [name.strip() for name in rows.index]
     inside = ["encode", "denoise", "Double", "outside of blocks", "Single", "decode", "other"]
-    assert names == ["the call", *inside]
+    assert names == ["call", *inside]
     assert rows.iloc[0] == sum(rows.iloc[[1, 2, 6, 7]]) == 100
     assert rows.iloc[2] == sum(rows.iloc[3:6])
 

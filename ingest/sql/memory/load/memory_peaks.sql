@@ -1,12 +1,12 @@
--- The most memory in use in stretches of time, where the memory was recorded on the same clock:
--- `memory_peaks(stretches)`, of a relation like `step_stretches`.
+-- The most memory in use in each of the given steps, if memory was recorded on the same clock:
+-- `memory_peaks(stretches)`. The argument is the name of a relation like `step_stretches`.
 -- One row: a device in a step of an input file; `device` is its number, null for the host.
 --
--- What was in use as a stretch began counts too. Of several files that know a device, a snapshot
--- goes first, then a trace, then a memory timeline.
+-- Memory in use when a step begins counts too. If several files record a device, a snapshot is
+-- preferred to a trace, and a trace to a memory timeline.
 CREATE MACRO memory_peaks(stretches) AS TABLE
     WITH
-    -- At a moment, the last action says what was in use.
+    -- The last action at a time determines the memory in use after it.
     moments AS (
         SELECT
             totals.device_id,
@@ -20,7 +20,7 @@ CREATE MACRO memory_peaks(stretches) AS TABLE
         GROUP BY totals.device_id, actions.time_ns
     ),
 
-    -- The files with steps of the rank whose memory it is.
+    -- The files that have steps of the same rank.
     devices AS (
         SELECT
             memory.device_id,
@@ -29,10 +29,10 @@ CREATE MACRO memory_peaks(stretches) AS TABLE
             device_of(memory.device_label) AS device,
             memory.first_ns,
             memory.last_ns,
-            of_steps.source_id
+            step_source.source_id
         FROM memory_devices AS memory
-        INNER JOIN staged_sources AS of_memory ON memory.source_id = of_memory.source_id
-        INNER JOIN staged_sources AS of_steps ON of_memory.rank = of_steps.rank
+        INNER JOIN staged_sources AS memory_source ON memory.source_id = memory_source.source_id
+        INNER JOIN staged_sources AS step_source ON memory_source.rank = step_source.rank
     ),
 
     reached AS (

@@ -95,7 +95,7 @@ SELECT
     source_id,
     'numbers_unread' AS code,
     format(
-        '{} of operations or bytes left out, such as {}: not a whole number',
+        '{} of operations or bytes ignored, such as {}: not an integer',
         CASE WHEN numbers = 1 THEN '1 number' ELSE format('{} numbers', numbers) END,
         example
     ) AS message

@@ -1,10 +1,10 @@
 -- The most memory in use in each of the given steps, if memory was recorded on the same clock:
--- `memory_peaks(stretches)`. The argument is the name of a relation like `step_stretches`.
+-- `memory_peaks(step_intervals)`. The argument is the name of a relation like `step_stretches`.
 -- One row: a device in a step of an input file; `device` is its number, null for the host.
 --
 -- Memory in use when a step begins counts too. If several files record a device, a snapshot is
 -- preferred to a trace, and a trace to a memory timeline.
-CREATE MACRO memory_peaks(stretches) AS TABLE
+CREATE MACRO memory_peaks(step_intervals) AS TABLE
     WITH
     -- The last action at a time determines the memory in use after it.
     moments AS (
@@ -36,22 +36,22 @@ CREATE MACRO memory_peaks(stretches) AS TABLE
     ),
 
     reached AS (
-        SELECT devices.*, stretch.step, moments.peak_bytes AS bytes
+        SELECT devices.*, span.step, moments.peak_bytes AS bytes
         FROM moments
         INNER JOIN devices ON moments.device_id = devices.device_id
-        ASOF INNER JOIN query_table(stretches) AS stretch
-            ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.start_ns
-        WHERE moments.time_ns < stretch.end_ns
+        ASOF INNER JOIN query_table(step_intervals) AS span
+            ON devices.source_id = span.source_id AND moments.time_ns >= span.start_ns
+        WHERE moments.time_ns < span.end_ns
         UNION ALL
-        SELECT devices.*, stretch.step, moments.used_bytes AS bytes
+        SELECT devices.*, span.step, moments.used_bytes AS bytes
         FROM devices
-        INNER JOIN query_table(stretches) AS stretch
+        INNER JOIN query_table(step_intervals) AS span
             ON
-                devices.source_id = stretch.source_id
-                AND devices.first_ns < stretch.end_ns
-                AND devices.last_ns >= stretch.start_ns
+                devices.source_id = span.source_id
+                AND devices.first_ns < span.end_ns
+                AND devices.last_ns >= span.start_ns
         ASOF INNER JOIN moments
-            ON devices.device_id = moments.device_id AND stretch.start_ns >= moments.time_ns
+            ON devices.device_id = moments.device_id AND span.start_ns >= moments.time_ns
     ),
 
     highest AS (

@@ -125,11 +125,11 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             *, sum(is_single::INTEGER) OVER (
                 PARTITION BY run_id, source_id, device_type, device, ordinal, segment_ordinal
                 ORDER BY address ROWS UNBOUNDED PRECEDING
-            ) AS stretch
+            ) AS merge_group
         FROM ranked
     ),
 
-    together AS (
+    merged AS (
         SELECT
             run_id,
             source_id,
@@ -139,7 +139,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             segment_ordinal,
             segment_address,
             segment_bytes,
-            stretch,
+            merge_group,
             is_single,
             part AS state,
             min(address) AS address,
@@ -157,7 +157,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             segment_ordinal,
             segment_address,
             segment_bytes,
-            stretch,
+            merge_group,
             is_single,
             part
     )
@@ -172,7 +172,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         segment_address,
         segment_bytes,
         (
-            (min(address) OVER in_stretch)::HUGEINT
+            (min(address) OVER in_group)::HUGEINT
             - segment_address
             + coalesce(sum(bytes) OVER before, 0)
         )::BIGINT AS offset_bytes,
@@ -181,14 +181,28 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         pieces,
         user_frame,
         is_replayed
-    FROM together
+    FROM merged
     WINDOW
-        in_stretch AS (
+        in_group AS (
             PARTITION BY
-                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
+                run_id,
+                source_id,
+                device_type,
+                device,
+                ordinal,
+                segment_ordinal,
+                merge_group,
+                is_single
         ),
         before AS (
             PARTITION BY
-                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
+                run_id,
+                source_id,
+                device_type,
+                device,
+                ordinal,
+                segment_ordinal,
+                merge_group,
+                is_single
             ORDER BY state ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         );

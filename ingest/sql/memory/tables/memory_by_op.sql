@@ -1,9 +1,9 @@
 -- Memory that operators allocated and freed on each device, counted as torch's own key_averages
--- counts it. A `[memory]` event between an operator's start and end belongs to the operator, on
--- whatever thread it happened. It belongs to the operator itself if no operator inside it contains
--- the event. Where Python frames were recorded, torch counts them as operators too, which this
--- table does not. The view `key_averages` does, but sums the memory of all devices. A call that is
--- the only call inside a caller of the same name is counted together with its caller.
+-- counts it. Every `[memory]` event between an operator's start and end counts for the operator, on
+-- any thread. It counts as the operator's own memory if no inner operator contains the event. If
+-- Python frames were recorded, torch counts them as operators too; this table does not. The view
+-- `key_averages` does, but it sums the memory of all devices. A call that is the only call inside a
+-- caller of the same name is counted together with its caller.
 -- One row: the calls of an operator, for one device in an input file.
 -- Materialised: DuckDB plans it with all its optimizers; one of them is switched off when files are
 -- written.
@@ -15,9 +15,9 @@
 -- device                number of that device; null for the CPU
 -- op                    name of the operator or annotation
 -- calls                 number of calls
--- self_bytes            bytes allocated minus bytes freed, without operators inside the calls
+-- self_bytes            bytes allocated minus bytes freed, excluding operators inside the calls
 -- total_bytes           bytes allocated minus bytes freed, including operators inside the calls
--- self_allocated_bytes  bytes allocated, without operators inside the calls
+-- self_allocated_bytes  bytes allocated, excluding operators inside the calls
 WITH
 instants AS (
     SELECT

@@ -1,5 +1,5 @@
 -- Ranges of device memory that the allocator held, each from its allocation to its release. A range
--- is a segment, or the part of an expandable segment that was mapped together.
+-- is a segment, or a part of an expandable segment that was mapped as a unit.
 -- One row: a range.
 --
 -- run_id         the run

@@ -16,8 +16,8 @@
 -- last_step      last of those steps
 -- steps_in_all   number of steps after the first one
 -- bytes_a_step   bytes divided by `steps`
--- is_growing     whether memory remains from every step after the first, with at most one
---                exception, and from at least two steps
+-- is_growing     whether memory remains from all steps after the first, except one at most, and
+--                from at least two steps
 WITH
 steps AS (
     SELECT

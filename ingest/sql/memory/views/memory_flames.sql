@@ -10,7 +10,7 @@
 -- rank       rank of the process
 -- device_type  cuda, cpu, xpu, …
 -- device       number of the device; null for the CPU
--- flame_graph  memory, divided by stream, or segments, divided by stream and segment
+-- flame_graph  `memory`: by stream; `segments`: by stream and segment
 -- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the state of
 --            the blocks, then the frames of the stack as `file:line:function`, outermost first,
 --            without frames of the unwinder and the interpreter; `<non-python>` if no stack was

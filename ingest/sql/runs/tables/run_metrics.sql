@@ -54,7 +54,7 @@
 -- activities                number of kernels, copies and sets, or of operators of a host
 -- kernels                   number of kernels; null for a host
 -- mean_kernel_ns            mean duration of these kernels, ns; null if there are none
--- launches                  number of calls that launched the activities; null if no launch was
+-- launches                  number of calls that launched these kernels; null if no launch was
 --                           recorded
 -- graph_launches            number of those calls that launched a recorded graph
 -- launch_call_ns            time that the host spent in these calls, ns

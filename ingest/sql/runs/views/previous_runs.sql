@@ -8,8 +8,8 @@
 -- started_at       when the profile began, else when it was added, UTC
 -- ingested_at      when it was added, UTC
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
--- is_same_device   whether the previous run used a device of the same name, or a host too; null if
---                  there is no previous run
+-- is_same_device   whether both runs used a device of the same name, or both a host; null if there
+--                  is no previous run
 WITH runs_with_metrics AS (
     SELECT
         overview.run_id,

@@ -33,7 +33,7 @@
 -- activities                number of kernels, copies and sets in the window, or of operators of a
 --                           host
 -- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched the activities; null if no launch was
+-- launches                  number of calls that launched these kernels; null if no launch was
 --                           recorded
 -- graph_launches            number of those calls that launched a recorded graph
 -- launch_call_ns            time that the host spent in these calls, ns

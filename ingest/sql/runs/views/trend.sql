@@ -6,10 +6,10 @@
 -- A change point is a run at which a metric changes lastingly. The median of this run and up to
 -- four runs after it must differ from the median of up to five runs before it. The difference must
 -- be at least 5 %, and more than four times the spread of the runs before, which is their median
--- distance from their median. There must be at least three runs before the change point, and at
--- least two runs from it, so that a single run never causes one. Of nearby runs that qualify, the
--- change point is the run for which both sides are the most uniform: the distances of all these
--- runs from the median of their side have the smallest sum.
+-- distance from their median. There must be at least three runs before the change point and at
+-- least one run after it, so a single run never causes one. Of nearby runs that qualify, the change
+-- point is the run for which both sides are the most uniform: the distances of all these runs from
+-- the median of their side have the smallest sum.
 --
 -- run_id           the run
 -- series           series of the run, as in `run_series`

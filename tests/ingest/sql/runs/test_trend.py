@@ -21,9 +21,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
     directory = tmp_path_factory.mktemp("series")
     traces = Traces(directory, ingest.Store(directory / "store"))
 
-    def add(
-        number: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str
-    ) -> None:
+    def add(hour: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
         file = traces.write(
             diff_traces.trace(calls, step_us, 2),
             name,

@@ -1,5 +1,5 @@
--- `short_op(name)`: a name that an operator shares with the calls of it in PyTorch programs: `add`
--- for `aten::add_`, `operator.iadd` and `+`; `to` for `aten::to` and `.float()`.
+-- `short_op(name)`: the common name of an operator and of its forms in PyTorch programs: `add` for
+-- `aten::add_`, `operator.iadd` and `+`; `to` for `aten::to` and `.float()`.
 CREATE MACRO short_op(name) AS CASE regexp_extract(name, '([^.:]*?)_*$', 1)
     WHEN 'truediv' THEN 'div'
     WHEN 'itruediv' THEN 'div'

@@ -11,7 +11,7 @@
 -- is_known           whether the owner is known; true for level curve
 -- base_bytes         memory in the base run, bytes; null if it has no such device, 0 for an owner
 --                    that held nothing
--- other_bytes        memory in the other run, bytes; null and 0 likewise
+-- other_bytes        memory in the other run, bytes; null or 0 under the same conditions
 -- change_bytes       `other_bytes` minus `base_bytes`
 -- percent            change as a percentage of `base_bytes`; null if that is 0
 -- base_allocations   for an owner, number of allocations in the base run

@@ -7,7 +7,7 @@
 --
 -- run_id              the run
 -- rank                rank of the process
--- device              number of the device; null where the host is measured
+-- device              number of the device; null if the host is measured
 -- is_slowest          whether the device has the longest wall time of the run
 -- is_slowest_of_rank  whether the device has the longest wall time of its rank
 -- part                name of the part, as in `parts`

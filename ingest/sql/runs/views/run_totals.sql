@@ -9,7 +9,7 @@
 --
 -- run_id                    the run
 -- rank                      rank of the process
--- device                    number of the device; null where the host is measured
+-- device                    number of the device; null if the host is measured
 -- measure                   device, or host in a run without device activities
 -- steps                     number of steps; 1 if none were found
 -- wall_ns                   time from the first step's start to the last one's end, or to the end

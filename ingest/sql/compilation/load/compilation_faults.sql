@@ -20,7 +20,7 @@ SELECT
         ),
         CASE
             WHEN backward = without_origins THEN ': torch does not log this for backward graphs'
-            ELSE ': record again with INDUCTOR_PROVENANCE=1 and an empty cache'
+            ELSE ': record again with INDUCTOR_PROVENANCE=1 and a fresh cache'
         END
     ) AS message
 FROM graphs_without_origins

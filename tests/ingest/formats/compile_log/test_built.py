@@ -134,8 +134,8 @@ def test_a_graph_of_the_cache_without_provenance_is_told_of(add: Add) -> None:
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
         (
             [
-                "1 of 2 graphs have no record of the ops that their kernels compute: record again with "
-                "INDUCTOR_PROVENANCE=1 and a fresh cache"
+                "1 of 2 graphs have no record of the ops that their kernels compute: record again "
+                "with INDUCTOR_PROVENANCE=1 and a fresh cache"
             ],
         )
     ]

@@ -10,8 +10,8 @@
 -- graph_index      number of the graph in the compilation, from 0
 -- ordinal          position of the op in the graph, from 1
 -- node             name of the op's node in the graph, after the variable that holds the result
--- op               what the op calls: `torch._C._nn.linear` as printed, `operator.add` for a sign,
---                  `operator.getitem` for an index, `Tensor.sum` for a method
+-- op               what the op calls, as torch prints it: `torch._C._nn.linear`; `operator.add` for
+--                  `+`, `operator.getitem` for an index, `Tensor.sum` for a method
 -- short_name       name of the op as in `top_ops`: `linear`, `add`
 -- filename         file with the source line of the op; null if torch does not know it
 -- line             number of the source line

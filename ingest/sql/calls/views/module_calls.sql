@@ -45,9 +45,9 @@ own AS (
 
 -- A call in a module also counts in all modules around it.
 inside AS (
-    SELECT own.*, unnest(place.around) AS around_id
+    SELECT own.*, unnest(tree.around) AS around_id
     FROM own
-    INNER JOIN module_tree AS place USING (run_id, module_id)
+    INNER JOIN module_tree AS tree USING (run_id, module_id)
 ),
 
 sums AS (
@@ -73,11 +73,11 @@ SELECT
     sums.rank,
     sums.step,
     sums.module_id,
-    place.parent_id,
-    place.module,
-    place.name,
-    place.class,
-    place.depth,
+    tree.parent_id,
+    tree.module,
+    tree.name,
+    tree.class,
+    tree.depth,
     sums.calls,
     sums.total_ns,
     sums.self_ns,
@@ -87,4 +87,4 @@ SELECT
     sums.device_bytes,
     sums.flops
 FROM sums
-INNER JOIN module_tree AS place USING (run_id, module_id);
+INNER JOIN module_tree AS tree USING (run_id, module_id);

@@ -51,7 +51,7 @@ times AS (
     SELECT ordinal, rank, unnest(times) AS span FROM best
 ),
 
-met AS (
+overlapped AS (
     SELECT
         times.ordinal,
         bool_or(
@@ -95,11 +95,11 @@ SELECT
         -- If the trace shows no compile time, the code in use was compiled before the trace.
         WHEN best.evidence = 'trace' AND best.start_ns IS NULL
             THEN if(best.rank IN (FROM compiling), NULL, FALSE)
-        ELSE met.is_in_measured_step
+        ELSE overlapped.is_in_measured_step
     END AS is_in_measured_step,
     best.evidence
 FROM best
-LEFT JOIN met ON best.ordinal = met.ordinal
+LEFT JOIN overlapped ON best.ordinal = overlapped.ordinal
 WHERE best.compile_id IS NOT NULL OR NOT EXISTS (
     FROM known_compilations AS known, unnest(known.times) AS t (span)
     WHERE

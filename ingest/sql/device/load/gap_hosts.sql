@@ -7,7 +7,7 @@
 -- described by what was open when the gap began: the outermost operator and the innermost line of
 -- Python.
 WITH
-met AS (
+candidates AS (
     SELECT
         host_gaps.gap_id,
         pair.overlap_ns,
@@ -50,7 +50,7 @@ hosts AS (
         arg_min(host, nesting_order) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before)
             AS wait_op,
         arg_max(host, nesting_order) FILTER (WHERE is_python AND began_before) AS wait_frame
-    FROM met
+    FROM candidates
     GROUP BY gap_id
 )
 

@@ -134,8 +134,8 @@ def test_a_cached_graph_without_provenance_has_a_warning(add: Add) -> None:
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
         (
             [
-                "1 of 2 graphs do not say which ops their kernels compute: log them with "
-                "INDUCTOR_PROVENANCE=1 and a fresh cache"
+                "1 of 2 graphs have no record of the ops that their kernels compute: record again "
+                "with INDUCTOR_PROVENANCE=1 and a fresh cache"
             ],
         )
     ]

@@ -179,7 +179,7 @@ def _compared(
 
 
 def _or_stop(read: Callable[[], T]) -> T:
-    """Return what `read` returns. Stop the page with a message if the store is gone."""
+    """Call `read` and return its result. Stop the page with a message if the store is gone."""
     try:
         return read()
     except Exception:

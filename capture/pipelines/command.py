@@ -111,7 +111,10 @@ def profile_pipeline(args: argparse.Namespace) -> None:
 
 
 def compile_of(args: argparse.Namespace) -> Compile | None:
-    """Return what to compile, or None. Raise CaptureError for options that need --compile."""
+    """Return the parts to compile and their options, or None.
+
+    Raise CaptureError for options that need --compile.
+    """
     if args.compile and not args.eager:
         return Compile(
             args.compile_mode,

@@ -75,8 +75,8 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     """Keep torch's compile log while the body runs. Yield its temporary directory.
 
     This has no effect if torch has been imported already. The log includes the origin of each
-    kernel. Inductor records origins only of graphs that it compiles, not of those from its cache,
-    so `fresh_cache` sets an empty cache. Environment variables that the user has set are kept.
+    kernel. Inductor records origins only for graphs that it compiles, not for cached graphs, so
+    `fresh_cache` sets an empty cache. Environment variables that the user has set are kept.
     """
     directory, process = tempfile.mkdtemp(), os.getpid()
     wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}

@@ -17,10 +17,10 @@ def denoising_steps(
 ) -> Iterator[None]:
     """Run each denoising step of every diffusers pipeline inside `around_step()`.
 
-    This lasts while the body runs. The first step begins when a pipeline makes its progress bar,
-    which all pipelines do right before their loop. A step ends when the bar advances, and the loop
-    ends when the bar is closed. Then the result of `begin_loop()` is closed, too. Without effect
-    if diffusers has not been imported.
+    The steps are found while the body runs. The first step begins when a pipeline makes its
+    progress bar, which all pipelines do right before their loop. A step ends when the bar advances,
+    and the loop ends when the bar is closed. Then the result of `begin_loop()` is closed, too. This
+    has no effect if diffusers has not been imported.
     """
     module = sys.modules.get(PIPELINE_MODULE)
     if not module:

@@ -227,8 +227,8 @@ class Profiler:
     def mark_pipelines(self, before: Callable[[], None] | None = None) -> None:
         """Mark the stages of pipelines from now on, and count denoising steps as steps.
 
-        `begin` does the same. Without effect until diffusers has been imported. `before` is called
-        before each call and each step, and may begin the body.
+        `begin` does the same. This has no effect until diffusers has been imported. `before` is
+        called before each call and each step, and may begin the body.
         """
         if not self._marks_pipelines and PIPELINE_MODULE in sys.modules:
             self._marks_pipelines = True

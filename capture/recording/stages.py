@@ -52,7 +52,7 @@ class Stages:
     def of_all_pipelines(self) -> Iterator[None]:
         """Mark the calls of all pipelines while the body runs.
 
-        Without effect if diffusers has not been imported.
+        This has no effect if diffusers has not been imported.
         """
         module = sys.modules.get(PIPELINE_MODULE)
         if not module:

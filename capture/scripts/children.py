@@ -94,7 +94,10 @@ def was_unreachable() -> bool:
 
 
 def _unreachable(words: list[str], environment: list[bytes] | None) -> str | None:
-    """Return why the process of a command is not recorded. None if it is, or is not Python."""
+    """Return the reason why a command's process is not recorded.
+
+    Return None if it is recorded or is not Python.
+    """
     is_python = words and PYTHON.fullmatch(Path(words[0]).name)
     if REQUEST not in os.environ or not is_python or _is_inductor_calling():
         return None

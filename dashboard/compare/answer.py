@@ -69,7 +69,7 @@ def _nothing_to_compare(pair: Pair) -> None:
 
 
 def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
-    """Return why no ratio of the two sides is shown, or None if it is."""
+    """Return the reason why the two sides have no meaningful ratio, or None if they have one."""
     differing = select("subject", "comparability", arguments=[pair.base, pair.other])
     if "measure" in set(data.rows(differing)["subject"]):
         return "not comparable, because one is device time and the other host time"
@@ -106,7 +106,7 @@ def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | 
 
 
 def ratio(base: float, other: float) -> str:
-    """Return how many times as fast, or as long, the second time is, as a text."""
+    """Return the ratio of the times as a text, for example `1.5 times as fast`."""
     if not base or not other or abs(other - base) <= ALIKE * base:
         return NO_DIFFERENCE
     if other < base:
@@ -181,7 +181,10 @@ def _warn(pair: Pair) -> None:
 
 
 def _not_comparable(pair: Pair) -> list[str]:
-    """Return the warnings of `comparability`, for groups also about runs that differ within one."""
+    """Return the warnings of `comparability`.
+
+    For groups, add warnings about runs that differ within a group.
+    """
     if pair.groups is not None:
         texts = [caveat.warning for caveat in pair.groups.warnings]
     else:

@@ -40,7 +40,7 @@ def query_of(pair: Pair) -> Query:
 
 
 def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return metrics whose parts add up to the wall times, and whether these are those of `frame`.
+    """Return metrics whose parts add up to the wall times, and whether `frame` has these metrics.
 
     Medians of parts need not add up to the median wall time. If they do not, return the metrics of
     the median runs.

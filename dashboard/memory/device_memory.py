@@ -60,14 +60,14 @@ class MemoryDevice:
 
     @property
     def span_ns(self) -> int:
-        """Time from the first action to the last; 0 if no times were recorded."""
+        """Time from the first action to the last, or 0 if no times were recorded."""
         if self.first_ns is None or self.last_ns is None:
             return 0
         return self.last_ns - self.first_ns
 
     @property
     def end_ordinal(self) -> int:
-        """The ordinal of the last action; -1 without actions."""
+        """The ordinal of the last action, or -1 without actions."""
         return self.actions - 1
 
     def where(self) -> dict[str, Scalar]:

@@ -72,7 +72,7 @@ def _warnings(device: MemoryDevice) -> None:
 
 
 def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
-    """Show what the file does not contain, and so what the page cannot show."""
+    """Show the data that the file lacks, and that the page therefore cannot show."""
     if not device.has_history:
         st.info(
             "The snapshot has no history, only the state at one moment. To record a history, call "

@@ -133,7 +133,7 @@ def _leaks(device: MemoryDevice) -> Report:
 
 
 def _no_leaks(device: MemoryDevice) -> str:
-    """Return why there are no leaks to list."""
+    """Return the reason why the list of leaks is empty."""
     if not device.has_history or not device.allocations:
         return ""
     if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:

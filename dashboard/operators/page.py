@@ -111,7 +111,7 @@ def _ranking(view: View, level: str) -> None:
 
 
 def _missing(view: View, name: str, search: str) -> str:
-    """Return why the name in the address is not in the table."""
+    """Return the reason why the name in the address is not in the table."""
     short = formatting.literal(formatting.short_name(name))
     if search and search.lower() not in name.lower():
         return f"The filter hides **{short}**. Clear it to see the row."

@@ -120,7 +120,7 @@ def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str,
 
 
 def _colour(row: pd.Series) -> str:
-    """Return a colour by PSNR, from blue for outputs near that of eager to red for distant ones."""
+    """Return a colour by PSNR: blue if the output is near eager's output, red if it is far."""
     if row["max_distance"] == 0:
         return EQUAL
     if formatting.missing(row["psnr_db"]):

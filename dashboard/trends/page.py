@@ -73,7 +73,7 @@ def _unsteady(frame: pd.DataFrame) -> None:
 
 
 def _pick_metrics(runs: pd.DataFrame) -> list[str]:
-    """Return the metrics that the user chose. The choices are those of the first run."""
+    """Return the metrics that the user chose. The metrics of the first run can be chosen."""
     any_run = list(runs["run_id"].head(1))
     listed = select(
         "DISTINCT metric, ordinal", "run_metrics_long", {"run_id": any_run}, order_by="ordinal"

@@ -38,7 +38,7 @@ def controls() -> tuple[bool, bool]:
 
 
 def drawn_series(frame: pd.DataFrame, picked: Sequence[str]) -> list[str]:
-    """Return the series to draw: first those of picked runs, then those with the most runs."""
+    """Return the series to draw: series of picked runs first, then series with the most runs."""
     runs = frame.groupby("series")["run_id"].nunique()
     with_picked = set(frame[frame["run_id"].isin(picked)]["series"])
     order = sorted(

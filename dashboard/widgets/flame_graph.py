@@ -119,7 +119,7 @@ def show(
 
 
 def _box(calls: Query) -> str | None:
-    """Return the box in the URL, else the default box; None is the root.
+    """Return the box in the URL, else the default box, or None for the root.
 
     If many boxes contain nearly everything, the default is the innermost of them.
     """

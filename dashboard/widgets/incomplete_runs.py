@@ -24,7 +24,7 @@ def warn(runs: Sequence[str]) -> None:
 
 
 def warning(runs: Sequence[str]) -> str:
-    """Return which runs are incomplete and how that affects their metrics, or an empty text."""
+    """Return a text about incomplete runs and the effect on their metrics, or an empty text."""
     damaged = _damaged(runs)
     with_device = damaged["devices"] > 0
     consequences = {
@@ -39,7 +39,7 @@ def warning(runs: Sequence[str]) -> str:
 
 
 def no_device(runs: Sequence[str]) -> str:
-    """Return why runs show no device."""
+    """Return the reason why the runs show no device."""
     if _damaged(runs).empty:
         return "There is no device in this profile."
     return "No device activity was read."

@@ -17,7 +17,7 @@ FOUND = {
 
 
 def name(steps_from: str) -> str:
-    """Return what a run's metrics cover: its median step, or the whole recording without steps."""
+    """Return the part that a run's metrics describe: the median step or the whole recording."""
     return "the median step" if steps_from in FOUND else "the whole recording"
 
 

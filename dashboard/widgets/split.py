@@ -74,8 +74,8 @@ def _part(row: Any) -> tuple[float, str, str]:
 def causes(view: View) -> Query:
     """Return the query for idle time of the steps by cause, longest first.
 
-    The columns are those of `bubble_causes`. The causes in a step add up to its idle time. In a
-    whole recording with a device, complete gaps count.
+    The columns are the same as in `bubble_causes`. The causes in a step add up to its idle time. In
+    a whole recording with a device, complete gaps count.
     """
     columns = "cause, percent, bubble_ns, bubbles"
     order = "bubble_ns DESC, cause"

@@ -203,7 +203,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
 
 
 def recorded(view: View) -> tuple[int, int]:
-    """Return the start of the device's first activity and the end of its last, Unix time in ns.
+    """Return the start of the device's first activity and the end of its last as Unix times in ns.
 
     For a host, return the start and end of its measured time.
     """

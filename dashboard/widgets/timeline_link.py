@@ -14,9 +14,9 @@ LABEL = "Show in the timeline"
 
 
 def recorded(run: str, rank: int) -> tuple[int, int] | None:
-    """Return the start of a rank's first event and the end of its last event, Unix time in ns.
+    """Return the start of a rank's first event and the end of its last, or None without a trace.
 
-    Return None if the rank has no trace.
+    They are Unix times in ns.
     """
     query = select(
         "min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns",

@@ -99,7 +99,7 @@ def test_a_kernel_launched_in_the_previous_step_waits_from_the_start(traces: Any
 
 
 def gains_of(traces: Any, events: list[Any]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the time on the path and the gain, µs, for each level and name."""
+    """Return the time on the path and the gain in µs, for each level and name."""
     rows = traces.add(events).sql(
         "SELECT level, name, on_path_ns / 1000, gain_ns / 1000 FROM critical_path_summary"
         " WHERE name IS NOT NULL"

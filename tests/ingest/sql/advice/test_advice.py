@@ -68,7 +68,7 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces)
         "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice ORDER BY bound_ns DESC"
     ).fetchall()
     assert found == [
-        # 0.30 ms, of which a 16th remains at the peak rate of half precision
+        # 0.30 ms, or a 16th of it at the peak rate of half precision
         ("float_matmul", 281_250, 28.125, None, None, "aten::mm"),
         ("exposed_communication", 200_000, 20, None, "ncclDevKernel_AllReduce", None),
         ("host_bound", 146_000, 14.6, "host", None, None),
@@ -164,8 +164,8 @@ def test_an_unknown_bound_has_a_reason(traces: Traces) -> None:
         assert found == {"float_matmul": why}
 
 
-# Peak rates of the vendors' data sheets, TFLOPS: half precision on tensor cores, without sparsity,
-# and float32 outside of them.
+# Peak rates in TFLOPS, from the vendors' data sheets: half precision on tensor cores without
+# sparsity, and float32 outside of tensor cores.
 PEAKS = {
     "Tesla V100-SXM2-16GB": (125, 15.7),
     "Tesla T4": (65, 8.1),

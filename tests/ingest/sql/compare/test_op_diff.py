@@ -153,7 +153,7 @@ class TestCompiledFlux:
         [
             # FeedForward of the image stream: the projection is a separate addmm.
             ("cpp_fused_gelu_view_14", {"gelu": 1, "dropout": 1}, None, 3_055),
-            # And that of the text stream.
+            # FeedForward of the text stream.
             ("cpp_fused_gelu_view_15", {"gelu": 1, "dropout": 1}, None, 9_875),
             # conditioning = timesteps + guidance + pooled text; SiLU of norm1 and norm1_context.
             ("cpp_fused_add_silu_3", {"add": 2, "silu": 2, "to": 2}, None, 110),

@@ -1,4 +1,4 @@
-"""`step_diff`: the parts add up, and the median step is that of `run_diff`."""
+"""`step_diff`: the parts add up, and the median step equals `run_diff`."""
 
 import duckdb
 import pytest

@@ -103,7 +103,10 @@ def steps_of(events: list[Event], name: str | None) -> list[Interval]:
 
 
 def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
-    """Return the metrics of each device, or of the host, under None, if there is no device."""
+    """Return the metrics of each device.
+
+    If there is no device, the key None has the host's metrics.
+    """
     steps = steps_of(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:

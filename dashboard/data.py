@@ -15,7 +15,8 @@ import ingest
 from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
-LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"  # by the time of recording
+# The time of recording comes first, if it is known.
+LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"
 
 T = TypeVar("T")
 

@@ -29,8 +29,8 @@ def provisional(directory: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if os.getpid() == process:  # not in a fork
-            with suppress(OSError):  # it is not empty
+        if os.getpid() == process:  # a fork must not remove it
+            with suppress(OSError):  # fails if the directory is not empty
                 directory.rmdir()
 
 

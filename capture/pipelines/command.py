@@ -61,7 +61,7 @@ def profile_pipeline(args: argparse.Namespace) -> None:
             cleanup.enter_context(run_directory.provisional(args.profile_dir))
         # Silence transformers' warnings about image processors, which are not used here.
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-        cleanup.callback(_print_directory, profiler)  # after an interrupt, too
+        cleanup.callback(_print_directory, profiler)  # also runs after an interrupt
         cleanup.enter_context(profiler.preparing())
         tuning = Tuning(args.offload, args.quantize, args.attention, args.cache)
         pipeline = load(

@@ -87,7 +87,7 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     try:
         yield Path(directory)
     finally:
-        if os.getpid() == process:  # not in a fork
+        if os.getpid() == process:  # a fork must not remove them
             for name in ours:
                 os.environ.pop(name, None)
             shutil.rmtree(directory, ignore_errors=True)  # another process may still write to it

@@ -33,7 +33,7 @@ def denoising_steps(
         def progress_bar(
             self: object, iterable: Iterable[object] | None = None, total: int | None = None
         ) -> Any:
-            step.close()  # of a loop that ended early
+            step.close()  # end the step of a loop that ended early
             if iterable is not None:
                 return _stepping(make(self, iterable), around_step, begin_loop)
             bar = make(self, total=total)

@@ -28,7 +28,7 @@ class DeviceTime:
         `steps_ns` has the Unix times at which its steps begin and end.
         """
         events = profile.profiler.kineto_results.events()
-        if not events or not hasattr(events[0], "activity_type"):  # before torch 2.13
+        if not events or not hasattr(events[0], "activity_type"):  # torch before 2.13 lacks it
             return
         work: dict[str, list[Interval]] = defaultdict(list)
         for event in events:

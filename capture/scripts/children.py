@@ -23,7 +23,7 @@ SITE = str(Path(__file__).with_name("site"))  # contains a sitecustomize.py
 # Options that make Python ignore PYTHONPATH or sitecustomize.
 ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
 
-ENVIRONMENT = 4  # its index in the arguments of `fork_exec` after the command
+ENVIRONMENT = 4  # index of the environment in the arguments of `fork_exec` after the command
 _reported: set[str] = set()  # reasons why processes are not recorded
 
 

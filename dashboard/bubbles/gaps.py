@@ -28,7 +28,10 @@ BEFORE_STEP = (
 
 
 def show(view: View, cause: str | None) -> None:
-    """Show the longest gaps, of one cause or of all. Next to them: the ticked gap, or the host."""
+    """Show the longest gaps, of one cause or of all causes.
+
+    Next to them, show the details of the ticked gap, or the host's work in all gaps.
+    """
     left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
     with left:
         heading = menu.heading_line(f"Gaps: {cause}" if cause else "Gaps")

@@ -40,7 +40,7 @@ def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
 
 
 def show(pair: Pair, row: pd.Series) -> None:
-    """Show the row's operators: the first run at the left, the second at the right."""
+    """Show the row's operators: the first run on the left, the second on the right."""
     name = str(row["name"])
     st.subheader(formatting.literal(formatting.short_name(name)), anchor=False)
     if formatting.short_name(name) != name:
@@ -57,7 +57,7 @@ def show(pair: Pair, row: pd.Series) -> None:
 
 
 def _summary(row: pd.Series) -> str:
-    """Return a text on the row's times, calls, kernels, launches and evidence."""
+    """Return a text about the row's times, calls, kernels, launches and evidence."""
     times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
     parts = [f"**{times}** ({formatting.change(row['change_ns'])})"]
     calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]

@@ -27,9 +27,9 @@ def draw(
 ) -> str | None:
     """Draw the rows of `flame_graph`, callers first. Return the id of the clicked box.
 
-    For a box of calls that are not shown, that is their caller, or `all`. `written` formats a
-    value. Boxes whose name contains `search` keep their colour. Compared boxes are red if they took
-    more than in the first run, and blue if less.
+    For a box of calls that are not shown, this is the id of their caller, or `all`. `written`
+    formats a value. Boxes whose name contains `search` keep their colour. Compared boxes are red if
+    they took more than in the first run, and blue if less.
     """
     outermost = boxes[boxes["caller_id"].isna()]
     whole = outermost["width"].sum()

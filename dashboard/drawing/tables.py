@@ -33,10 +33,10 @@ UNITS = {
     "bytes_per_s": formatting.size_per_second,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
-LONGEST = 4_000  # characters of a cell on the page; downloads have the full text
-TALL = "470px"  # of a table that scrolls: about 15 rows
+LONGEST = 4_000  # maximum characters of a cell on the page; downloads have the full text
+TALL = "470px"  # the height of a table that scrolls, about 15 rows
 FILLING = f"max({TALL}, 100vh - 330px)"
-FULL_NAME = 400  # characters of a name that the browser gets; it shows as many as fit
+FULL_NAME = 400  # maximum characters of a name that the browser gets; it cuts names that do not fit
 HERE = Path(__file__).parent
 FOR_SQL = re.compile(
     r" \(`[^`]*`\)|, as (?:in|there)(?: `\w+`)?|, (?:ns|bytes|0 to 100)\b|; (?:always )?null [^;]*"
@@ -169,7 +169,7 @@ def show(
         ticked = [row for row in kept["rows"] if row < len(frame)]
 
     names = list(ids) if ids is not None else list(map(str, range(len(frame))))
-    count_key = f"{key}-ticks"  # how many of the user's ticks the rows below include
+    count_key = f"{key}-ticks"  # key of the number of the user's ticks that `ticked` includes
 
     def ticked_others() -> None:
         if on_select and (event := st.session_state[key]["ticked"]) is not None:

@@ -15,11 +15,11 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.query import Query, Value, select
 
-LEVEL = "allocation"  # in addition to the levels of `memory_owners`
+LEVEL = "allocation"  # a level that `memory_owners` does not have
 MOST = 64
-BINS = 160  # fewer than for owners, because each moment has a cell for each allocation
-LIGHTER = 0.35  # mix of white in every second band of a colour
-NAME_WIDTH = 90  # characters of a line
+BINS = 160  # fewer bins than for owners, because each bin has a cell for each allocation
+LIGHTER = 0.35  # share of white in every second band of a colour
+NAME_WIDTH = 90  # maximum characters of a line in tooltips
 
 
 def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) -> Query:

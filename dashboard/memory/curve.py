@@ -57,7 +57,7 @@ def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
 
 
 def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
-    """Return the chosen axis and level, which are in the URL. Show controls only for a choice."""
+    """Return the axis and level, which are in the URL. Show controls for those with a choice."""
     axes = list(AXES) if device.span_ns else ["order"]
     axis, level = axes[0], (levels[0] if levels else PREFERRED[0])
     with st.container(horizontal=True):
@@ -154,7 +154,7 @@ def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
 
 
 def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
-    """Return where the steps begin and end on the axis, or all of it if the device lacks them."""
+    """Return the range of the steps on the axis, or the full axis if it lacks the steps."""
     if steps.is_whole:
         return 0, whole
     query = select(

@@ -11,14 +11,14 @@ from dashboard.memory.chosen_moment import Moment, name
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 
-SIDE_PIXELS = 150  # for names at the left; the same for all charts, which aligns them
+SIDE_PIXELS = 150  # left of each chart, for names; the same width aligns the charts
 SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}
 STEPS = "steps"
 MOST_LANES = 8
-STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # alternating; black text is readable on both
+STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # the colours alternate, and black text is readable on both
 ANNOTATION = "#61CCF2"
-MOST_LINES = 6  # of labels above each other
-EDGE = 0.8  # fraction of the width after which labels are to the left of their mark
+MOST_LINES = 6  # maximum number of lines of labels above the curve
+EDGE = 0.8  # marks right of this fraction of the width have their label on the left
 NAME_WIDTH = 120  # characters in tooltips
 
 

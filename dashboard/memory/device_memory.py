@@ -17,7 +17,7 @@ COLUMNS = (
     "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
-HISTORY = 2  # actions, because taking a snapshot is an action too
+HISTORY = 2  # minimum number of actions in a history; taking a snapshot is an action too
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class MemoryDevice:
     rank: int
     device_type: str
     device: int | None
-    label: str  # as PyTorch names it: cuda:0
+    label: str  # PyTorch's name of the device, for example cuda:0
     origin: str
     actions: int
     allocations: int

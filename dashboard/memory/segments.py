@@ -13,8 +13,8 @@ from dashboard.widgets import menu
 
 MOST_SEGMENTS = 600
 MOST_PIECES = 1_200
-MOST_ROWS = 26  # about as many rows of segments are drawn
-GAP = 1 / 500  # of a row's width, between two segments
+MOST_ROWS = 26  # the approximate number of rows in the drawing
+GAP = 1 / 500  # the gap between two segments, as a fraction of a row's width
 ROW_PIXELS = 18
 TICKS = 6
 MEANINGS = {
@@ -62,8 +62,8 @@ def _meanings(frame: pd.DataFrame) -> dict[str, str]:
 def packed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the row of each segment, and its offset in the row in bytes.
 
-    Segments are placed largest first, each in the first row with enough space. Rows are as wide as
-    the largest segment, or wider if that is needed to fit all into about MOST_ROWS rows.
+    Segments are placed largest first, each in the first row with enough space. A row is as wide as
+    the largest segment, or wider so that all segments fit into about MOST_ROWS rows.
     """
     segments = frame.drop_duplicates("segment_ordinal")[["segment_ordinal", "segment_bytes"]]
     width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MOST_ROWS)

@@ -13,7 +13,7 @@ from dashboard.widgets.view import View
 MODULE = "module"  # URL parameter: the id of the ticked module
 MOST_ROWS = 2_000
 NAME_WIDTH = 26  # characters
-INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
+INDENT = "\u2007\u2007"  # two figure spaces, which a browser does not collapse
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
 COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
 

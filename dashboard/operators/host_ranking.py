@@ -66,7 +66,7 @@ def show(runs: Sequence[str], view: View) -> None:
 
 
 def _query(runs: Sequence[str], view: View, search: str) -> Query:
-    """Return the query for the ranking of one run's steps, or of several runs as a whole."""
+    """Return the query for the ranking of one run's steps, or of several complete runs."""
     options: Any = {"containing": ("name", search), "order_by": "self_ns DESC, name"}
     columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
     if view.run is None or view.device is None or view.steps.is_whole:

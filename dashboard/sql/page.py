@@ -49,7 +49,7 @@ ORDER BY events DESC
 LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
-MOST_CHARACTERS = 2_000  # of an error
+MOST_CHARACTERS = 2_000  # maximum characters of an error message
 
 
 @dataclass(frozen=True)

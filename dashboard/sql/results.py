@@ -12,10 +12,10 @@ from dashboard.widgets import menu
 SHOWN_ROWS = 1_000
 SHOWN_COLUMNS = 200
 SHOWN_CELLS = 20_000  # a browser draws these in a third of a second
-SHOWN_CHARACTERS = 4_000_000  # in all cells together; downloads have all
+SHOWN_CHARACTERS = 4_000_000  # in all cells together; downloads have the full texts
 LONGEST_CELL = 1_000
 LONGEST_HEADING = 60
-FLOAT_DIGITS = 6  # significant digits; digits before the decimal point are all kept
+FLOAT_DIGITS = 6  # significant digits; digits before the decimal point are never rounded
 
 
 def on_screen(result: ingest.Result) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def _rounded(value: float) -> float:
 
 
 def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
-    """Draw the table, a caption on what it leaves out, and downloads of the full result.
+    """Draw the table, a caption about omitted rows and columns, and downloads of the full result.
 
     `key` identifies the query, so that the table of another query starts unsorted.
     """

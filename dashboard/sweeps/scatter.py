@@ -16,9 +16,9 @@ Pick = Callable[[str], None]
 KEY = "sweep-scatter"
 PICKED = "run"
 HEIGHT = 320
-FAR = 20  # if a variant is this many times slower than the fastest, the time axis is logarithmic
+FAR = 20  # the time axis is logarithmic if a variant is slower than the fastest by this factor
 LABEL_SHARE = (0.22, 0.07)  # width and height of a label, relative to the chart
-RIGHT = 0.8  # points at this share of the width or more have their labels on the left
+RIGHT = 0.8  # points right of this share of the width have their labels on the left
 # Rounding to 8 bits gives a PSNR of 59 dB. 20 dB is an error of a tenth of the range.
 NEAR_DB, FAR_DB = 60, 20
 NEAR, DISTANT = "#5B8DEF", "#C2334D"

@@ -13,7 +13,7 @@ from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]
 MOST_METRICS = 6
-MOST_POINTS = 4_000  # in all charts together; a browser draws these without delay
+MOST_POINTS = 4_000  # in all charts together; a browser draws this number without delay
 AT = "at"  # URL parameter: the run of the clicked point
 
 
@@ -42,7 +42,8 @@ def page(view: View) -> None:
     _summary(frame, metrics)
     scope.explain(shown, set(frame["series"]))
     _charts(frame, metrics, axes, at, shown.picked)
-    if at in set(frame["run_id"]):  # below the charts, so that the clicked point does not move
+    # Draw the card below the charts, so that the clicked point does not move.
+    if at in set(frame["run_id"]):
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _unsteady(frame)

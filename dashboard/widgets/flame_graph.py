@@ -15,10 +15,10 @@ from dashboard.widgets import menu
 BOX, METRIC = "box", "flame"  # URL parameters
 REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
-MOST_BOXES = 499  # with a box for others below each, and the root, fewer than 1,000
+MOST_BOXES = 499  # with the root and a box of others below each box, this is fewer than 1,000 boxes
 MOST_ROWS = 200
-FEW = 5  # if more calls contain everything, the graph starts at the innermost of them
-NEARLY = 0.99  # fraction of the width that counts as everything
+FEW = 5  # if more calls than this contain nearly everything, the graph starts at the innermost
+NEARLY = 0.99  # fraction of the width that counts as nearly everything
 
 
 class Metric(NamedTuple):

@@ -22,7 +22,7 @@ def name(steps_from: str) -> str:
 
 
 def described(metrics: Any) -> str:
-    """Return a text on the number and origin of a run's steps, the median, and the middle half.
+    """Return a text about the number and origin of a run's steps, the median, and the middle half.
 
     `metrics` is a row of view `run_metrics`.
     """

@@ -13,8 +13,8 @@ from dashboard.widgets import zoom
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
-STEP_KEY = "step"  # in the URL: median, all, 3 or 3-7
-KEPT_STEP = "kept_step"  # the chosen steps, for the next page
+STEP_KEY = "step"  # its values in the URL: median, all, 3 or 3-7
+KEPT_STEP = "kept_step"  # the chosen steps, which the next page shows too
 LONGEST_VALUE = 1_000  # characters; longer names of selected rows are not put into the URL
 
 
@@ -41,8 +41,8 @@ class Device:
 def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
     """Show the picker in the sidebar. Return the picked runs.
 
-    Runs in the URL that the store does not have are kept for `say_unknown`. On a new page, runs in
-    the URL replace the picked runs, because a link may name other runs.
+    Runs in the URL that the store does not have are kept for `warn_about_unknown`. On a new page,
+    runs in the URL replace the picked runs, because a link may name other runs.
     """
     requested = list(st.query_params.get_all(RUN_KEY))
     if is_new_page and requested:
@@ -101,7 +101,7 @@ def remember(key: str, value: str | None) -> None:
         del st.query_params[key]
 
 
-def say_unknown() -> None:
+def warn_about_unknown() -> None:
     """Warn about runs in the URL that the store does not have."""
     for run in st.session_state.get("unknown_runs", []):
         if data.is_left_out(run):  # each page already warns about these

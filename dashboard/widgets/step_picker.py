@@ -190,7 +190,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
 
 
 def _around(numbers: Sequence[int], steps: Steps) -> Sequence[int]:
-    """Return the at most MOST_BARS numbers that are shown, centred on the picked ones."""
+    """Return up to MOST_BARS step numbers, centred on the picked steps."""
     picked = next((index for index, number in enumerate(numbers) if steps.has(number)), 0)
     first = max(0, min(picked - MOST_BARS // 2, len(numbers) - MOST_BARS))
     return numbers[first : first + MOST_BARS]

@@ -121,7 +121,7 @@ def _scroller() -> Any:
 
 
 def described(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
-    """Return a text on the time range that the timeline shows."""
+    """Return a text about the time range that the timeline shows."""
     described = zoom.described(*stretch, whole)
     if stretch == (0, whole):
         return described

@@ -93,7 +93,10 @@ def forget() -> None:
 
 
 def described(since: int, until: int, whole: int) -> str:
-    """Return a text on a range's length, its start and end, and the whole length. All are in ns."""
+    """Return a text about a range: its length, its start and end, and the full length.
+
+    All are in ns.
+    """
     length = until - since
     zoomed = length < whole
     ends = [

@@ -220,7 +220,7 @@ def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_
         "SELECT bound_ns, idle_ns, cause, finding FROM advice_checks WHERE kind = 'recompiled'"
     ).fetchall() == [
         (
-            200_000,  # before the kernel, and after it
+            200_000,  # 100 µs before the kernel, and 100 µs after it
             0,
             None,
             "1 compilation in the measured steps took 400 µs in total. Recompilations: none.",

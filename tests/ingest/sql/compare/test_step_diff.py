@@ -7,7 +7,7 @@ import ingest
 from tests.samples import Samples
 
 RUNS = ("v100_resnet50_workers0", "v100_resnet50_workers4")
-STEPS = 6  # of each
+STEPS = 6  # steps of each run
 
 
 @pytest.fixture(scope="module")

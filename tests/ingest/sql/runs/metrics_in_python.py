@@ -26,7 +26,7 @@ WRAPPER = re.compile(
     r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|TorchDynamo |"
     r"autograd::engine::evaluate_function|ProfilerStep"
 )
-COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and custom ones
+COLLECTIVE = re.compile(  # names in libraries, in symmetric memory, and custom names
     r"[nrh]ccl|cncl|oneccl|nvshmem|mscclpp|multimem_|lamport|userbuffers|quick_?reduce|"
     r"shot_?all_?(reduce|gather)|cross_device_|allreduce_fusion|deep_ep::|\bmori[:_]|"
     r"triton_all_reduce",

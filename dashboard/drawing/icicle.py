@@ -11,7 +11,7 @@ import streamlit as st
 import ingest
 from dashboard.drawing import colours, formatting
 
-MOST_LEVELS = 36  # deeper calls appear when the user clicks a box
+MAX_LEVELS = 36  # deeper calls appear when the user clicks a box
 LEVEL_PIXELS = 20
 NAME_WIDTH = 200  # characters in tooltips
 ALL = "all"  # the id of the root box
@@ -35,7 +35,7 @@ def draw(
     whole = outermost["width"].sum()
     names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
     ids = [_id(row) for row in boxes.itertuples()]
-    levels = min(MOST_LEVELS, _levels(boxes))
+    levels = min(MAX_LEVELS, _levels(boxes))
     figure = go.Figure(
         go.Icicle(
             ids=[ALL, *ids],

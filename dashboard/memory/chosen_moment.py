@@ -12,7 +12,7 @@ from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
-MOST_OOMS = 8  # maximum number of out-of-memory errors that get a button
+MAX_OOMS = 8  # maximum number of out-of-memory errors that get a button
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def buttons(device: MemoryDevice, moment: Moment) -> None:
 
     The button of the current moment is disabled.
     """
-    ooms = out_of_memory(device)[:MOST_OOMS]
+    ooms = out_of_memory(device)[:MAX_OOMS]
     choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
     choices["Start"] = (-1, ":material/first_page:")
     choices["End"] = (device.end_ordinal, ":material/last_page:")

@@ -17,7 +17,8 @@ COLUMNS = (
     "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
-HISTORY = 2  # minimum number of actions in a history; taking a snapshot is an action too
+# Minimum number of actions in a history; taking a snapshot is an action too.
+MIN_HISTORY_ACTIONS = 2
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class MemoryDevice:
     @property
     def has_history(self) -> bool:
         """Whether there is a curve, not only a state."""
-        return self.actions >= HISTORY
+        return self.actions >= MIN_HISTORY_ACTIONS
 
     @property
     def span_ns(self) -> int:

@@ -18,7 +18,7 @@ TIME_FORMATS = (
 )
 # Multiples of powers of ten. The first set that yields enough ticks is used.
 LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))
-FEWEST_TICKS = 3
+MIN_TICKS = 3
 
 Channel = dict[str, Any]  # an encoding channel of Vega-Lite
 
@@ -106,7 +106,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
     for digits in LOG_TICKS:
         ticks = [digit * 10.0**power for power in powers for digit in digits]
         within = [tick for tick in ticks if low <= tick <= high]
-        if len(within) >= FEWEST_TICKS:
+        if len(within) >= MIN_TICKS:
             return within
     return []
 

@@ -9,7 +9,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 def warn(runs: Sequence[str]) -> None:
@@ -100,9 +100,9 @@ def _files(damaged: pd.DataFrame) -> str:
     """Return a text with the number of files of each run."""
     named = [
         f"{formatting.counted(row.problems, 'file')} of **{formatting.literal(row.run_id)}**"
-        for row in damaged.head(MOST_NAMED).itertuples()
+        for row in damaged.head(MAX_NAMED).itertuples()
     ]
-    if len(damaged) > MOST_NAMED:
-        others = formatting.counted(len(damaged) - MOST_NAMED, "other run")
+    if len(damaged) > MAX_NAMED:
+        others = formatting.counted(len(damaged) - MAX_NAMED, "other run")
         named.append(f"files of {others}")
     return " and ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))

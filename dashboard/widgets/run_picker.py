@@ -15,7 +15,7 @@ RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
 STEP_KEY = "step"  # its values in the URL: median, all, 3 or 3-7
 KEPT_STEP = "kept_step"  # the chosen steps, which the next page shows too
-LONGEST_VALUE = 1_000  # characters; longer names of selected rows are not put into the URL
+MAX_VALUE_LENGTH = 1_000  # characters; longer names of selected rows are not put into the URL
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def search(placeholder: str, key: str = "q") -> str:
 
 def remember(key: str, value: str | None) -> None:
     """Put a selected value into the URL, or remove it. A value that is too long is left out."""
-    if value is not None and len(value) <= LONGEST_VALUE:
+    if value is not None and len(value) <= MAX_VALUE_LENGTH:
         if st.query_params.get(key) != value:
             st.query_params[key] = value
     elif key in st.query_params:

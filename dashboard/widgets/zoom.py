@@ -29,7 +29,7 @@ class Zoom:
         st.query_params.pop(self.since, None)
         st.query_params.pop(self.until, None)
 
-    def stretch(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
+    def visible_range(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
         """Return the range in the URL if it is on the axis, else `at_first`, else the whole axis.
 
         The axis is from 0 to `whole`.

@@ -20,7 +20,7 @@ IS_RED_AND_BLUE = """() => {
 
 
 def box(tab: Page, name: str):
-    """The first box of the flame graph with this name."""
+    """Return the first box of the flame graph with this name."""
     return tab.locator(PLOT).filter(has_text=re.compile(re.escape(name))).first
 
 

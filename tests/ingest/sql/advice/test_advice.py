@@ -34,7 +34,7 @@ def on_host(category: str, name: str, since: int, until: int, **args: Any) -> Ev
 def launched(
     number: int, launch: tuple[int, int], category: str, name: str, since: int, dur: int
 ) -> list[Event]:
-    """A launching call and its device activity."""
+    """Return a call that launches work, and its device activity."""
     return [
         on_host("cuda_runtime", "cudaLaunchKernel", *launch, correlation=number),
         events.kernel(name, since, dur, category, correlation=number),

@@ -86,7 +86,7 @@ def add_pipeline(command: ArgumentParser) -> None:
 
 
 def _add_tuning(command: ArgumentParser) -> None:
-    """Add the options that make the pipeline faster or smaller, besides compiling."""
+    """Add the options of `Tuning`, which make the pipeline faster or smaller."""
     command.add_argument(
         "--offload",
         nargs="?",

@@ -59,7 +59,7 @@ class Profiler:
 
     `began` is true once a body is recorded, and `step_num` is its number of completed steps. After
     the body, `output_dir` is the run directory, `trace_path` the last trace, and `run` the content
-    of run.json. If something requested is not available on this machine, a CaptureWarning says why,
+    of run.json. If a requested feature is not available on this machine, a CaptureWarning says why,
     and run.json has the reason under `missing`. Raises CaptureError if torch is not installed or
     files cannot be written. If the body raises an error, that error propagates, and a failure to
     write files is only a warning.

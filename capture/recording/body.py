@@ -263,7 +263,7 @@ class Body:
             )
 
     def _save_compile_log(self) -> None:
-        if not compilation.happened():
+        if not compilation.has_compiled():
             return
         try:
             if not compilation.save_log(self.files.compile_log):

@@ -30,7 +30,7 @@ def remember_all() -> None:
         utils.set_compilation_metrics_limit(MAX_COMPILATIONS)
 
 
-def happened() -> bool:
+def has_compiled() -> bool:
     """Return whether anything has been compiled in this process."""
     utils = _dynamo()
     return bool(utils and utils.get_compilation_metrics())
@@ -44,7 +44,7 @@ def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
     start to end.
     """
     utils = _dynamo()
-    if not utils or not happened():
+    if not utils or not has_compiled():
         return None
     compilations = [
         _compilation(metrics, measured_ns)

@@ -50,8 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    "Each queue and each kind of copy has a separate scale. Hover to see values. At most "
-    f"{MAX_STREAMS} queues are drawn, those of the streams with the longest queues.",
+    "Each queue and each kind of copy has a separate scale. Hover to see values. Only "
+    f"the {MAX_STREAMS} streams with the longest queues are drawn.",
     _queries,
     _drawn,
 )

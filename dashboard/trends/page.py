@@ -88,7 +88,7 @@ def _pick_metrics(runs: pd.DataFrame) -> list[str]:
         bind="query-params",
         max_selections=MAX_METRICS,
         help="Metrics of the median step on the slowest device of each run. In a run without a "
-        "device, they are those of the host.",
+        "device, metrics of the host.",
     )
 
 

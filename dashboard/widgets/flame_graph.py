@@ -72,7 +72,7 @@ def show(
         first, second = (f"**{formatting.literal(run)}**" for run in runs)
         st.caption(
             f"Red boxes took more in {second} than in {first}, blue boxes less. The width counts "
-            "the larger value of each call, so the total may be more than that of either run."
+            "the larger value of each call, so the total may exceed the total of each run."
         )
     else:
         known = set(boxes["category"])

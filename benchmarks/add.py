@@ -3,7 +3,8 @@
 Measures complete processes, in turn: DuckDB's bare `read_json` of the events into a table in
 memory, in a Python process that imports only DuckDB; `ingest --version`, which is the time of the
 interpreter and the imports; and `ingest add` into a store with a run, into a new store, and into
-the first store of a machine. Prints medians. There are no limits: numbers depend on the machine.
+the first store of a machine. Prints medians. The script checks no limits, because times depend on
+the machine.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Calls a tiny FLUX transformer, in turn without a profiler, inside a disabled profiler, and with each
 option. Prints the fastest call of each, because the speed of the machine drifts by more than the
 cost of profiling, and its ratio to a call without a profiler. The export of the trace is not
-included. There are no limits: numbers depend on the machine.
+included. The script checks no limits, because times depend on the machine.
 """
 
 import argparse

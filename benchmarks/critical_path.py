@@ -3,8 +3,8 @@
 The steps grow in size. They have operators on the host, each with a call that launches a kernel,
 and four streams. "path s" is the time to build the graph and find its longest path. "gains s" is
 the time to find the path again without each of the names that take most of it. Both are the fastest
-of three in one process. "peak MB" is the peak memory of Python and numpy. There are no limits:
-numbers depend on the machine.
+of three in one process. "peak MB" is the peak memory of Python and numpy. The script checks no
+limits, because times depend on the machine.
 """
 
 import sys

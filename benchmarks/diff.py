@@ -2,9 +2,10 @@
 
 The runs are two traces of TRACE_SAMPLES of the same model with Python stacks, on an H100 and on an
 MI300X. The events of each are repeated `--times` times. An existing store is used again. Each time
-is compared with a join of both runs' rankings by name, which is what a comparison by names alone
-would need. Times are the fastest of `--repeat`, after one run in the same process, except for the
-command `ingest diff`, which is a new process. There are no limits: numbers depend on the machine.
+is compared with the time to join both runs' rankings by name, as a comparison by names alone would
+do. Times are the fastest of `--repeat`, after one run in the same process, except for the command
+`ingest diff`, which is a new process. The script checks no limits, because times depend on the
+machine.
 """
 
 import argparse
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
-from benchmarks.ingest import times  # noqa: E402
+from benchmarks.ingest import repeat_events  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
 
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
@@ -38,7 +39,7 @@ def build(store: ingest.Store, count: int) -> None:
     for name in PAIR:
         with tempfile.TemporaryDirectory() as directory:
             trace = Path(directory) / f"{name}.json"
-            times(TRACES / f"{name}.json.gz", count, trace)
+            repeat_events(TRACES / f"{name}.json.gz", count, trace)
             store.add(trace)
 
 

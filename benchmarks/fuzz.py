@@ -1,7 +1,7 @@
-"""Damages real traces at random and checks their reading: `python benchmarks/fuzz.py [SECONDS]`.
+"""Checks that damaged traces are read correctly: `python benchmarks/fuzz.py [SECONDS]`.
 
-Prints a line for each violation, with the arguments to reproduce it: `--sample NAME --seed N`.
-Exits with 1 if there are any.
+Damages real traces at random. Prints a line for each violation, with the arguments to reproduce it:
+`--sample NAME --seed N`. Exits with 1 if there is a violation.
 """
 
 import argparse
@@ -41,7 +41,7 @@ SAMPLES = (
     "malformed/misc_pyexport.json",
     "malformed/misc_short.json",
 )
-SIGNS = b'{}[],:"\\\0\n 0-\xff'
+JSON_BYTES = b'{}[],:"\\\0\n 0-\xff'
 DECODER = json.JSONDecoder(strict=False, parse_float=Decimal)
 
 Identity = tuple[str, str, str, str]
@@ -75,33 +75,34 @@ def identity(event: dict[str, Any]) -> Identity:
     return str(event["ph"]), name, str(event.get("tid", "")), time_ns
 
 
-def damaged(content: bytes, chance: random.Random) -> tuple[bytes, int, int]:
-    """Return the content with one damage, and the start and end of the bytes that it replaced."""
-    start = chance.randrange(len(content) + 1)
-    length = chance.choice((0, 1, 1, 2, 3, 10, 100, 1000, 10_000, len(content)))
+def damage_at_random(content: bytes, rng: random.Random) -> tuple[bytes, int, int]:
+    """Damage the content in one place. Return it with the start and end of the replaced bytes."""
+    start = rng.randrange(len(content) + 1)
+    length = rng.choice((0, 1, 1, 2, 3, 10, 100, 1000, 10_000, len(content)))
     end = min(start + length, len(content))
-    slice_start = chance.randrange(len(content))
-    new = chance.choice(
+    slice_start = rng.randrange(len(content))
+    new = rng.choice(
         (
             b"",
-            bytes(chance.choices(SIGNS, k=chance.randrange(1, 8))),
-            bytes(chance.randrange(256) for _ in range(end - start if length < 1000 else 9)),
-            content[slice_start : slice_start + chance.choice((1, 10, 100, 1000))],
+            bytes(rng.choices(JSON_BYTES, k=rng.randrange(1, 8))),
+            bytes(rng.randrange(256) for _ in range(end - start if length < 1000 else 9)),
+            content[slice_start : slice_start + rng.choice((1, 10, 100, 1000))],
         )
     )
     return content[:start] + new + content[end:], start, end
 
 
 def violations(
-    sample: Sample, content: bytes, start: int, end: int, directory: Path, chance: random.Random
+    sample: Sample, content: bytes, start: int, end: int, directory: Path, rng: random.Random
 ) -> list[str]:
-    """Read `content` and return the violations. It differs from the sample in bytes `start`:`end`.
+    """Return a line for each error in how `content` is read.
 
-    `chance` decides about compression and the size of the blocks that are read.
+    `content` differs from the sample in the bytes from `start` to `end`. `rng` decides whether to
+    compress the file, and chooses the size of the blocks that are read.
     """
     path = directory / "damaged.json"
-    path.write_bytes(gzip.compress(content, 1) if chance.random() < 0.2 else content)
-    io.BLOCK_BYTES = chance.choice((1 << 10, 10_000, 4 << 20))
+    path.write_bytes(gzip.compress(content, 1) if rng.random() < 0.2 else content)
+    io.BLOCK_BYTES = rng.choice((1 << 10, 10_000, 4 << 20))
     untouched = Counter(
         event for first, last, event in sample.events if last <= start or first >= end
     )
@@ -134,7 +135,7 @@ def violations(
 
 
 def main() -> None:
-    """Damage and read traces until the time is over, then print the counts."""
+    """Damage and read traces until the time is up, then print the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", nargs="?", type=float, default=60)
     parser.add_argument("--sample", help="damage only this sample")
@@ -149,13 +150,13 @@ def main() -> None:
         while time.monotonic() < until and not (tried and args.seed is not None):
             name = random.choice(names)
             seed = random.randrange(2**32) if args.seed is None else args.seed
-            chance = random.Random(seed)
-            content, start, end = damaged(samples[name].content, chance)
-            wrong = violations(samples[name], content, start, end, Path(directory), chance)
+            rng = random.Random(seed)
+            content, start, end = damage_at_random(samples[name].content, rng)
+            wrong = violations(samples[name], content, start, end, Path(directory), rng)
             tried, failed = tried + 1, failed + bool(wrong)
             for line in wrong:
                 print(f"--sample {name} --seed {seed}: {line}")
-    print(f"{tried} damaged files, {failed} read wrongly")
+    print(f"{tried} damaged files, {failed} with violations")
     sys.exit(bool(failed))
 
 

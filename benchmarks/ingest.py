@@ -1,11 +1,12 @@
 """Compares the ingest with a bare parse: `python benchmarks/ingest.py [--ten] [--repeat N]`.
 
-For each input, in turn and in separate processes: DuckDB's bare `read_json` of the same
-`traceEvents` array with the same columns, into a table in a database file and into a table in
-memory; then the complete ingest (read, parse, normalise, nest, link, write Parquet). Times are
-measured inside the process, the fastest of N. Peak RSS is that of the process tree. `--ten` adds an
-input with the events of the large trace ten times (6 GB of JSON on disk). There are no limits:
-numbers depend on the machine.
+Each input is read in several ways, each time in a new process. First, DuckDB's `read_json` reads
+the same `traceEvents` array with the same columns, once into a database file and once into memory.
+Then `ingest` reads the complete trace: read, parse, normalise, nest, link, write Parquet.
+
+A time is the fastest of N, measured inside the process. Peak RSS includes child processes. `--ten`
+adds an input with the events of the large trace repeated ten times (6 GB of JSON on disk). The
+script checks no limits, because times depend on the machine.
 """
 
 import argparse
@@ -36,7 +37,7 @@ LARGE = SAMPLES / "large" / "flux_compile_cachehit_stack.json.gz"
 SHIFTED = re.compile(
     rb'("(ts|id|correlation|External id|Ev Idx|Python id|Python parent id)": ?)(\d+)'
 )
-SHIFT_US = 600_000_000  # longer than any of the traces
+SHIFT_US = 600_000_000  # longer than every trace
 SHIFT_IDS = 10_000_000
 COLUMNS = (
     "input", "MB of JSON", "events", "bare, file s", "bare, memory s", "ingest s", "× file",
@@ -54,10 +55,10 @@ BARE = """
 """
 
 
-# Functions that run in a separate process, which prints their seconds.
+# These functions run in a separate process, which prints the seconds that they return.
 
 
-def bare(array: str, database: str) -> float:
+def bare_parse(array: str, database: str) -> float:
     """Parse the array of events into a table with DuckDB. Return the seconds."""
     with duckdb.connect(database, config={"preserve_insertion_order": False}) as connection:
         connection.execute("SET enable_progress_bar = false")
@@ -66,7 +67,7 @@ def bare(array: str, database: str) -> float:
         return time.perf_counter() - began
 
 
-def whole(trace: str, store: str) -> float:
+def complete_ingest(trace: str, store: str) -> float:
     """Ingest the trace into a new store. Return the seconds."""
     opened = ingest.Store(store)
     began = time.perf_counter()
@@ -74,11 +75,11 @@ def whole(trace: str, store: str) -> float:
     return time.perf_counter() - began
 
 
-def measured(*call: str, script: str = __file__) -> tuple[float, int]:
-    """Run a function of a script in a process. Return its seconds and peak RSS (tree), bytes."""
+def run_in_process(*call: str, script: str = __file__) -> tuple[float, int]:
+    """Run a function of a script in a process. Return its seconds and the peak RSS in bytes."""
     command = [sys.executable, script, "--call", *call]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        peak = watched(process)
+        peak = wait_and_measure_rss(process)
         assert process.stdout
         assert process.stderr
         printed, errors = process.stdout.read(), process.stderr.read()
@@ -87,8 +88,8 @@ def measured(*call: str, script: str = __file__) -> tuple[float, int]:
     return float(printed), peak
 
 
-def watched(process: subprocess.Popen[bytes]) -> int:
-    """Wait for a process. Return the peak RSS of it and its descendants, bytes."""
+def wait_and_measure_rss(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process. Return the peak RSS of the process and its descendants in bytes."""
     peak = 0
     while process.poll() is None:
         peak = max(peak, sum(map(rss, descendants(process.pid))))
@@ -116,8 +117,8 @@ def rss(pid: int) -> int:
 # Inputs.
 
 
-def times(trace: Path, count: int, target: Path) -> None:
-    """Write the events of a trace `count` times, each time at a later time and with new ids."""
+def repeat_events(trace: Path, count: int, target: Path) -> None:
+    """Write a trace with its events `count` times. Each copy has later times and new ids."""
     text = gzip.decompress(trace.read_bytes())
     start, end = array_of(text)
     events = text[start:end]
@@ -135,12 +136,12 @@ def _shifted(found: re.Match[bytes], number: int) -> bytes:
 
 
 def array_of(text: bytes) -> tuple[int, int]:
-    """Return the start and end of the events of a pretty-printed trace, inside the brackets."""
+    """Return the start and end of the events in a pretty-printed trace, without the brackets."""
     start = text.index(b"[", text.index(b'"traceEvents"')) + 1
     return start, text.index(b"\n  ]", start)
 
 
-def prepared(directory: Path, trace: Path) -> Path:
+def write_array(directory: Path, trace: Path) -> Path:
     """Write the array of events to a separate file, for the bare parse. Return its path."""
     array = directory / "array.json"
     text = trace.read_bytes()
@@ -153,27 +154,27 @@ def prepared(directory: Path, trace: Path) -> Path:
 
 
 def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list[list[str]]:
-    """Return the rows of the table for one trace, as .json and .json.gz."""
-    array, size = prepared(directory, trace), trace.stat().st_size
+    """Return the rows of the table for one trace: a row for .json, and a row for .json.gz."""
+    array, size = write_array(directory, trace), trace.stat().st_size
     database, store = directory / "bare.duckdb", directory / "store"
     seconds: dict[str, list[float]] = {}
     peaks: dict[str, int] = {}
     for _ in range(repeat):
-        for what, call in (
-            ("file", ("bare", str(array), str(database))),
-            ("memory", ("bare", str(array), ":memory:")),
-            ("json", ("whole", str(trace), str(store))),
-            ("json.gz", ("whole", str(compressed), str(store))),
+        for way, call in (
+            ("file", ("bare_parse", str(array), str(database))),
+            ("memory", ("bare_parse", str(array), ":memory:")),
+            ("json", ("complete_ingest", str(trace), str(store))),
+            ("json.gz", ("complete_ingest", str(compressed), str(store))),
         ):
             shutil.rmtree(store, ignore_errors=True)
             database.unlink(missing_ok=True)
-            took, peak = measured(*call)
-            seconds.setdefault(what, []).append(took)
-            peaks[what] = max(peak, peaks.get(what, 0))
+            took, peak = run_in_process(*call)
+            seconds.setdefault(way, []).append(took)
+            peaks[way] = max(peak, peaks.get(way, 0))
     stored = sum(file.stat().st_size for file in store.glob("runs/*/run_id=*/*.parquet"))
     [(events,)] = ingest.connect(store).sql("SELECT sum(events) FROM sources").fetchall()
     array.unlink()
-    best = {what: min(times) for what, times in seconds.items()}
+    best = {way: min(taken) for way, taken in seconds.items()}
     return [
         [
             f"{trace.stem}.{form}",
@@ -194,7 +195,7 @@ def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list
 
 
 def many(directory: Path) -> list[list[str]]:
-    """Time a command that adds many runs, with one process and with two. Return the rows."""
+    """Return a row for one process and a row for two: the time of a command that adds many runs."""
     for number in range(MANY_RUNS):
         run = directory / "runs" / f"run{number}"
         run.mkdir(parents=True)
@@ -207,7 +208,7 @@ def many(directory: Path) -> list[list[str]]:
         command = [sys.executable, "-m", "ingest", "add", *paths, "--jobs", jobs, "--store", store]
         began = time.perf_counter()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            peak = watched(process)
+            peak = wait_and_measure_rss(process)
         if process.returncode:
             raise SystemExit(f"{' '.join(command)}: failed")
         rows.append([jobs, f"{time.perf_counter() - began:.1f}", f"{peak / 1e6:,.0f}"])
@@ -219,13 +220,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument(
-        "--ten", action="store_true", help="also measure the large trace repeated ten times"
+        "--ten",
+        action="store_true",
+        help="also measure the large trace with its events repeated ten times",
     )
     parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.call:
         name, *arguments = options.call
-        print({"bare": bare, "whole": whole}[name](*arguments))
+        functions = {"bare_parse": bare_parse, "complete_ingest": complete_ingest}
+        print(functions[name](*arguments))
         return
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -235,7 +239,7 @@ def main() -> None:
         rows = []
         for sample, count in inputs:
             trace = directory / f"{sample.name.partition('.')[0]} ×{count}.json"
-            times(sample, count, trace)
+            repeat_events(sample, count, trace)
             compressed = trace.with_name(f"{trace.name}.gz")
             with trace.open("rb") as plain, gzip.open(compressed, "wb", compresslevel=6) as packed:
                 shutil.copyfileobj(plain, packed, 1 << 20)

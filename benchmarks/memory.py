@@ -4,8 +4,8 @@ Builds a snapshot of N events in the form that torch writes: each allocation has
 shared frames, and its two frees share a list. With `--shared`, the lists themselves are shared.
 Then measures in separate processes: Python's unpickler, which keeps all objects in memory; the
 reader alone; and the complete ingest. Times are measured inside the process, the fastest of
-`--repeat`. Peak RSS is that of the process tree. "× file" is its excess over an idle process,
-divided by the size of the file. There are no limits: numbers depend on the machine.
+`--repeat`. Peak RSS includes child processes. "× file" is its excess over an idle process, divided
+by the size of the file. The script checks no limits, because times depend on the machine.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
-from benchmarks.ingest import measured  # noqa: E402
+from benchmarks.ingest import run_in_process  # noqa: E402
 from ingest.formats.snapshot.reader import MemorySnapshot  # noqa: E402
 from ingest.formats.snapshot.stacks import Stacks  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
@@ -163,7 +163,7 @@ def main() -> None:
         CALLS[name](*arguments)
         print(time.perf_counter() - began)
         return
-    call = partial(measured, script=__file__)
+    call = partial(run_in_process, script=__file__)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "snapshot.pickle"
         call("make", str(path), str(options.events), "shared" if options.shared else "fresh")

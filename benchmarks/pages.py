@@ -5,7 +5,7 @@ a memory snapshot to it. A page is measured from its address until its last elem
 browser that has loaded nothing before. It is compared with a Streamlit page of one word. A click is
 measured in a page that is already drawn. The server's part is the time to run the page's script and
 to send its elements. The first page is measured from the start of the server, when a user begins to
-wait. The script prints our limits but does not enforce them: numbers depend on the machine.
+wait. The script prints limits but does not enforce them, because times depend on the machine.
 """
 
 import argparse
@@ -46,11 +46,9 @@ FILES = {
 PAGES_OF_RUN = ("overview", "operators", "timeline", "modules", "bubbles", "streams", "advice")
 CHROMIUMS = ("chromium-headless-shell", "chromium")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-FIRST_PAGE = 4.0  # limit, s
-MORE, MORE_LARGE = (
-    0.7,
-    1.0,
-)  # limits in addition to the empty page, s; the second is for 2.19 M events
+# Limits in seconds. MORE is relative to the empty page, MORE_LARGE too, for 2.19 million events.
+FIRST_PAGE = 4.0
+MORE, MORE_LARGE = 0.7, 1.0
 CLICK = 0.5
 # Records the time of the last change in the page or on a canvas.
 WATCH = """
@@ -86,14 +84,14 @@ CLICKED = "window.changed = performance.now()"
 
 
 class Taken(NamedTuple):
-    """The time that a user waits, s, and the server's part of it, s."""
+    """The seconds that a user waits, and the server's part of them."""
 
     seconds: float
     server: float
 
 
 class Measured(NamedTuple):
-    """A repeated measurement with its limit, s, or its limit in addition to the empty page."""
+    """A repeated measurement. Its limit in seconds is absolute, or relative to the empty page."""
 
     what: str
     taken: list[Taken]

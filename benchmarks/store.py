@@ -2,7 +2,7 @@
 
 Ingests a few small traces of TRACE_SAMPLES and copies their runs, each with a new name, model, tags
 and time, until there are enough. An existing store is used again. Then measures queries, and
-commands as complete processes. Prints our limits but does not enforce them: numbers depend on the
+commands as complete processes. Prints limits but does not enforce them, because times depend on the
 machine. `pages.py` measures the dashboard.
 """
 

@@ -3,8 +3,8 @@
 Adds traces of 0.05, 0.13 and 2.19 million events to a store. Then measures, each N times and in
 turn: `ingest export --chrome` of a run and of a step as a complete process, with its peak memory,
 compared with a bare copy of the same bytes; and in a browser, the time from a click on a step of
-page Timeline until Perfetto has loaded the step. There are no limits: numbers depend on the
-machine.
+page Timeline until Perfetto has loaded the step. The script checks no limits, because times depend
+on the machine.
 """
 
 import argparse
@@ -41,7 +41,7 @@ POLL_SECONDS = 0.005
 
 
 def exported(store: Path, run: str, step: int | None, file: Path) -> tuple[float, float]:
-    """Export a run or a step. Return the seconds and peak memory, MB, of the command."""
+    """Export a run or a step. Return the seconds of the command and its peak memory in MB."""
     options = [] if step is None else ["--step", str(step)]
     program = str(Path(sys.executable).with_name("ingest"))
     command = [program, "export", run, "--store", str(store), "--chrome", str(file), *options]

@@ -1,4 +1,4 @@
-"""The device that torch computes on: its choice, its name and its timing."""
+"""Functions that choose, name and time the device that torch computes on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def device_name(device: torch.device) -> str:
 
 
 def driver(device: torch.device) -> str | None:
-    """Return the driver of `device`, e.g. `CUDA 12.8, driver for 13.0`; None if it is unknown."""
+    """Return the driver of `device`, e.g. `CUDA 12.8, driver for 13.0`, or None."""
     import torch
 
     if device.type == "cpu":
@@ -54,7 +54,7 @@ def driver(device: torch.device) -> str | None:
 
 @contextmanager
 def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
-    """Append the time of the body to `times_ns`, from an idle device to an idle device."""
+    """Append the time of the body to `times_ns`. Wait for the device before and after the body."""
     synchronize(device)
     start_ns = time.perf_counter_ns()
     yield
@@ -63,7 +63,7 @@ def timed(device: torch.device, times_ns: list[int]) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Times work on `device` by events on its stream, without waiting for the device."""
+    """Measures work on `device` with events on its stream, without waiting for the device."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -77,14 +77,14 @@ class Stopwatch:
         self._marks.append((began, self._mark()))
 
     def times_ns(self) -> list[int]:
-        """Wait for the device and return the time of each body so far, ns."""
+        """Wait for the device, and return the time of each body so far in ns."""
         synchronize(self._device)
         if self._device.type == "cpu":
             return [ended - began for began, ended in self._marks]
         return [round(began.elapsed_time(ended) * 1e6) for began, ended in self._marks]
 
     def _mark(self) -> Any:
-        """Return the time, ns; for an accelerator, an event recorded on its stream."""
+        """Return the time in ns on a CPU, or record an event on the accelerator's stream."""
         if self._device.type == "cpu":
             return time.perf_counter_ns()
         import torch

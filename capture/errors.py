@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 
 
 class CaptureError(Exception):
-    """A failure that the user can fix. Its message is one line that says how."""
+    """An error that the user can fix. Its message is one line that says how."""
 
 
 class CaptureWarning(UserWarning):
-    """Something requested is not available here. The rest is captured."""
+    """A warning that a requested feature is not available here. Everything else is captured."""
 
 
 def first_line(error: BaseException) -> str:
@@ -26,7 +26,7 @@ _on_stderr = False
 
 
 def warn_on_stderr() -> None:
-    """Write warnings to stderr, one line each, past the warning filters of a profiled program."""
+    """Write warnings to stderr, one line each, whatever the program's warning filters are."""
     global _on_stderr
     _on_stderr = True
 
@@ -39,7 +39,7 @@ def say(message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Warn at the caller's line outside this package; on the command line, print to stderr."""
+    """Issue a CaptureWarning that names the user's line. On the command line, print to stderr."""
     if _on_stderr:
         say(message)
         return
@@ -55,7 +55,7 @@ def capture_extra() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        wanted = error.name or str(error).splitlines()[0]
+        missing = error.name or str(error).splitlines()[0]
         raise CaptureError(
-            f'cannot import {wanted}; install it with: pip install "tracehouse[capture]"'
+            f'cannot import {missing}; install it with: pip install "tracehouse[capture]"'
         ) from error

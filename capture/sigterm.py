@@ -17,7 +17,7 @@ class Stopped(BaseException):
 Save = Callable[[Stopped], None]
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-_save: tuple[int, Save] | None = None  # the process id, and what to call in that process
+_save: tuple[int, Save] | None = None  # the process id, and the function to call in that process
 _writing = 0
 _awaited: int | None = None  # a signal that arrived during `writing`
 

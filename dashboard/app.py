@@ -60,7 +60,7 @@ def send_at_once() -> None:
 
 def notice(address: str, port: int) -> str:
     """Return the warning for a server that listens on an address that is not local."""
-    from dashboard import data  # its caches need Streamlit's runtime, which runs by now
+    from dashboard import data  # import it here: its caches need a running Streamlit
 
     at = "any address of this machine" if address in EVERYWHERE else address
     return (

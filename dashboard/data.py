@@ -15,7 +15,8 @@ import ingest
 from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
-LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"  # by the time of recording
+# The time of recording comes first, if it is known.
+LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"
 
 T = TypeVar("T")
 
@@ -179,7 +180,7 @@ def _compared(
 
 
 def _or_stop(read: Callable[[], T]) -> T:
-    """Return what `read` returns. Stop the page with a message if the store is gone."""
+    """Call `read` and return its result. Stop the page with a message if the store is gone."""
     try:
         return read()
     except Exception:

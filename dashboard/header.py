@@ -37,9 +37,9 @@ class Entry:
 
 
 def show(entry: Entry) -> View | None:
-    """Draw the bar and return what it selects.
+    """Draw the bar and return its selection.
 
-    Return None, after a message, if the page needs a run and none is picked.
+    If the page needs a run and none is picked, show a message and return None.
     """
     picked: list[str] = st.session_state["runs"]
     st.session_state["is_new_page"] = st.session_state.get("page") != entry.title

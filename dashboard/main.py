@@ -167,7 +167,7 @@ def main() -> None:
         st.caption(f"{runs_in} in `{data.path()}`")
     for line in data.faults():
         st.warning(line, icon=":material/heart_broken:")
-    run_picker.say_unknown()
+    run_picker.warn_about_unknown()
     if not run_ids and page is not pages["sql"]:
         nothing_yet()
         return

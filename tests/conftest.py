@@ -22,9 +22,9 @@ REPOSITORY = Path(__file__).parent.parent
 NOT_A_TRACE = "memory_timeline.raw"
 
 
-BOUNDS = "test_bounds.py"  # tests of limits of time or memory, in any topic
+BOUNDS = "test_bounds.py"  # the files with tests of limits on time or memory, in any package
 CAPTURE = "tests/capture/"
-# Fixtures that take long: they ingest large samples, or start a browser, Streamlit or torch.
+# Slow fixtures. They ingest large samples, or start a browser, Streamlit or torch.
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
 
@@ -32,7 +32,7 @@ class OneProcessAFile(LoadFileScheduling):
     """Runs the tests of a file in one process, because they share fixtures.
 
     The tests of `CAPTURE` share one process, because they share compiled models. The tests of all
-    files `BOUNDS` share one, because they would disturb each other.
+    files `BOUNDS` share one process, because in parallel they would slow each other down.
     """
 
     def _split_scope(self, nodeid: str) -> str:

@@ -32,7 +32,7 @@ class Profile:
         return dict(self.profiler[side].get(opr, {}))
 
     def times(self, side: str = "device", key: str = "end") -> dict[str, float]:
-        """Return the time of each operator that has times: the longest of all comp nodes, s."""
+        """Return the time in s of each operator that has times: the longest over all comp nodes."""
         return {
             opr: max(time[key] - time["start"] for time in places.values())
             for opr in self.oprs

@@ -9,7 +9,7 @@ from pathlib import Path
 import ingest
 
 FIRST = {".lock", "index.parquet", "runs"}
-READ = FIRST | {"catalog.duckdb", "schema"}  # after runs were added or read
+READ = FIRST | {"catalog.duckdb", "schema"}  # files of a store after runs were added or read
 
 
 def emptied(path: Path) -> ingest.Store:
@@ -30,7 +30,7 @@ def is_at_rest(store: Path) -> bool:
 
 @contextmanager
 def locked(file: Path, wait: bool = True) -> Iterator[bool]:
-    """Lock `file`. Yield whether this process has the lock; with `wait`, always."""
+    """Lock `file`. Yield whether this process has the lock. With `wait`, wait for it."""
     with file.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -70,10 +70,8 @@ def test_the_dashboard_reaches_data_only_through_ingest() -> None:
 def test_no_package_has_the_name_of_a_public_object() -> None:
     """Otherwise `ingest.compare` would be a function, or a package after its import."""
     packages_of_ingest = {module.name for module in pkgutil.iter_modules(ingest.__path__)}
-    assert packages_of_ingest & set(ingest.__all__) == {
-        "names",
-        "units",
-    }  # these modules are public
+    # These modules are public.
+    assert packages_of_ingest & set(ingest.__all__) == {"names", "units"}
 
 
 def test_adding_a_trace_imports_no_pandas(tmp_path: Path) -> None:

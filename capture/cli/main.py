@@ -18,7 +18,7 @@ from capture.sweep.function import profile_function
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Exit with 1 after a failure and with 2 after wrong usage."""
+    """Run the command line. Exit with 1 after a failure and with 2 for invalid arguments."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     warn_on_stderr()
     try:
@@ -39,8 +39,8 @@ def run(argv: list[str]) -> None:
         parser().error(f"unrecognized arguments: {' '.join(others)}")
     if args.command == "run":
         module = ["-m", *args.module] if args.module is not None else []
-        named = [*module, *args.program]  # a `--` after the program is one of its arguments
-        profile_script(args, named + argv[end if named else end + 1 :])
+        program = [*module, *args.program]  # a `--` after the program is one of its arguments
+        profile_script(args, program + argv[end if program else end + 1 :])
         return
     try:
         if args.command == "compare":
@@ -59,9 +59,10 @@ def run(argv: list[str]) -> None:
 
 
 def _compile_log(args: Namespace) -> AbstractContextManager[object]:
-    """Keep the compile log of a profile, with the cache of --compile-cache or a fresh one.
+    """Return a context that keeps the compile log and sets the compiler cache.
 
-    A measuring process of a sweep keeps no log, and uses the cache that the sweep sets.
+    The cache is the directory of --compile-cache, or a fresh one. A measuring process of a sweep
+    keeps no log, and uses the cache that the sweep has set.
     """
     if not args.compile or args.measure:
         return nullcontext()

@@ -86,7 +86,7 @@ def add_pipeline(command: ArgumentParser) -> None:
 
 
 def _add_tuning(command: ArgumentParser) -> None:
-    """Add the options that make the pipeline faster or smaller, besides compiling."""
+    """Add the options of `Tuning`, which make the pipeline faster or smaller."""
     command.add_argument(
         "--offload",
         nargs="?",
@@ -130,11 +130,13 @@ def add_compile(command: ArgumentParser) -> None:
         metavar="DIR",
         help="Keep the compiler's cache in DIR for later runs (default: a fresh cache).",
     )
-    command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)  # for compare
+    # The command `compare` passes this.
+    command.add_argument("--eager", action="store_true", help=argparse.SUPPRESS)
     command.add_argument(
         "--warmup", type=at_least(0), default=1, help="Warm-up calls (default: 1)."
     )
-    command.add_argument("--measure", type=Path, help=argparse.SUPPRESS)  # for sweep
+    # The command `sweep` passes this.
+    command.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     command.add_argument("--measured-calls", type=int, help=argparse.SUPPRESS)
 
 

@@ -1,7 +1,7 @@
 """The processes that a profiled program starts, and the ranks that they get in the run.
 
 A process writes its files as `process-<program>-<process id>`. Once the program has ended, the
-files are renamed to those of a rank: the rank of the process in its job, or a free one.
+files get the names of a rank: the rank of the process in its job, or a free rank.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def number(directory: Path, name: str, program: str, job: Job | None) -> list[Pa
 
     `job` is the job of the program itself. A process in a job keeps its rank. If an earlier process
     had that rank, the files go to `<directory>-2`, as a separate run. The other processes get the
-    free numbers after those of the jobs, in the order of their names.
+    free ranks after the jobs' ranks, in the order of their names.
     """
     found = {path.stem: _read(path) for path in directory.glob(f"process-{program}-*.json")}
     if not found:

@@ -30,6 +30,6 @@ def current_job(inherited_rank: str | None = None) -> Job | None:
 
 
 def rank() -> int:
-    """Return the rank of this process; 0 if it is in no job."""
+    """Return the rank of this process, or 0 if it is in no job."""
     job = current_job()
     return job.rank if job else 0

@@ -29,8 +29,8 @@ def provisional(directory: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if os.getpid() == process:  # not in a fork
-            with suppress(OSError):  # it is not empty
+        if os.getpid() == process:  # a fork must not remove it
+            with suppress(OSError):  # fails if the directory is not empty
                 directory.rmdir()
 
 
@@ -78,7 +78,7 @@ class Files(NamedTuple):
     process: str
 
     def trace(self, cycle: int | None = None) -> Path:
-        """Return the path of a trace. `cycle` counts from 1; None if there can be only one."""
+        """Return the path of a trace. `cycle` counts from 1; it is None for a single trace."""
         of_cycle = "" if cycle is None else f"-cycle{cycle}"
         return self._file(f"{of_cycle}.trace.json.gz")
 

@@ -55,12 +55,13 @@ KEYS = {
     "started_at": "start of the profiled run, ISO 8601, UTC",
     "warmup": "number of warm-up calls",
     "warmup_batch": "images or videos per warm-up call",
-    "warmup_inputs": "inputs of the warm-up calls that differ from those of the measured calls",
+    "warmup_inputs": "inputs of the warm-up calls that differ from the inputs of the measured "
+    "calls",
     "warmup_times_ns": "time of each warm-up call, in order",
     "wall_time_ns": "time of the same call without the profiler: the median of `wall_times_ns`",
-    "wall_times_ns": "time of each unprofiled call, from an idle device to an idle device",
-    "step_times_ns": "time of each step of another unprofiled call, by events on the device's "
-    "stream",
+    "wall_times_ns": "time of each unprofiled call, until the device is idle again",
+    "step_times_ns": "time of each step of another unprofiled call, measured with events on the "
+    "device's stream",
     "profiled_wall_time_ns": "time of the profiled run; its excess over `wall_time_ns` is the cost "
     "of the profiler",
     "profiled_step_times_ns": "time of each step of the profiled run, on the host",

@@ -88,7 +88,7 @@ def generate(pipeline: DiffusionPipeline, inputs: Inputs, **others: Any) -> Any:
 
 
 def _images(inputs: Inputs) -> Any:
-    """Return the image of a call, or a list with one per prompt; None without an image."""
+    """Return the image of a call, a list with an image per prompt, or None without an image."""
     if not inputs.image:
         return None
     image = read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
@@ -123,7 +123,7 @@ def known_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> dict[str, Any]:
 
 
 def default_of(pipeline: DiffusionPipeline, name: str) -> Any:
-    """Return the default of a pipeline's argument; None if there is no default or no argument."""
+    """Return the default of an argument, or None if the argument is absent or has no default."""
     known = arguments_of(pipeline).get(name)
     return None if known is None or known.default is known.empty else known.default
 

@@ -61,7 +61,7 @@ def profile_pipeline(args: argparse.Namespace) -> None:
             cleanup.enter_context(run_directory.provisional(args.profile_dir))
         # Silence transformers' warnings about image processors, which are not used here.
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-        cleanup.callback(_print_directory, profiler)  # after an interrupt, too
+        cleanup.callback(_print_directory, profiler)  # also runs after an interrupt
         cleanup.enter_context(profiler.preparing())
         tuning = Tuning(args.offload, args.quantize, args.attention, args.cache)
         pipeline = load(
@@ -111,7 +111,10 @@ def profile_pipeline(args: argparse.Namespace) -> None:
 
 
 def compile_of(args: argparse.Namespace) -> Compile | None:
-    """Return what to compile, or None. Raise CaptureError for options that need --compile."""
+    """Return the parts to compile and their options, or None.
+
+    Raise CaptureError for options that need --compile.
+    """
     if args.compile and not args.eager:
         return Compile(
             args.compile_mode,

@@ -27,7 +27,7 @@ class Compile:
     fullgraph  fail at a graph break
     dynamic    compile for all sizes at once; if None, torch decides
     regional   compile each class of the denoiser's repeated blocks once, not the whole denoiser
-    parts      the parts to compile, of `PARTS`
+    parts      the parts to compile, each one of `PARTS`
     """
 
     mode: str | None = None

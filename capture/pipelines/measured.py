@@ -26,7 +26,8 @@ def measure_pipeline(
 ) -> None:
     """Write measurements to `file`, and the images or frames of a call to a `.npy` next to it.
 
-    See `capture.recording.measure.measure`. Raises CaptureError as `record` does.
+    See `capture.recording.measure.measure`. Raises CaptureError for inputs that the pipeline does
+    not accept, as `check_inputs` does.
     """
     check_inputs(pipeline, inputs)
     device = pipeline._execution_device
@@ -43,6 +44,6 @@ def measure_pipeline(
         call=lambda: generate(pipeline, inputs),
         output=lambda: generate(pipeline, inputs, output_type="np"),
         images=inputs.batch,
-        is_warmed_alike=warm_inputs == inputs,
+        warms_with_same_inputs=warm_inputs == inputs,
     )
     measure(subject, file, warmup, calls)

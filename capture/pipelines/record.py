@@ -51,12 +51,12 @@ def record(
 ) -> dict[str, Any]:
     """Call `pipeline` to warm it up, to time it and to profile it, with the same inputs.
 
-    Warm-up calls can have other inputs (`warm_inputs`): if their size differs, a compiled pipeline
-    compiles again inside the measured call. With `save`, the images of the profiled call are saved
-    in the run directory. `tuning` describes changes that were made to the pipeline before. Returns
-    the content of `run.json`, or the known facts and the times if the profiler is not enabled.
-    Raises CaptureError if files cannot be written, if the pipeline would round or does not accept
-    an input, and if it lacks a part to compile.
+    Warm-up calls can have different inputs (`warm_inputs`). If the sizes differ, a compiled
+    pipeline may compile again inside the measured call. With `save`, the images of the profiled
+    call are saved in the run directory. `tuning` describes changes that have already been made to
+    the pipeline. Returns the content of `run.json`. If the profiler is disabled, returns only the
+    facts and times that are known without it. Raises CaptureError if files cannot be written, if
+    the pipeline would round or does not accept an input, or if it lacks a part to compile.
     """
     with capture_extra():
         import diffusers  # noqa: F401
@@ -126,7 +126,7 @@ def different_inputs(one: Inputs, other: Inputs) -> dict[str, Any]:
 def times_without_profiler(
     pipeline: DiffusionPipeline, inputs: Inputs, device: torch.device
 ) -> dict[str, Any]:
-    """Time unprofiled calls, and the denoising steps of one more call, ns."""
+    """Return times in ns of unprofiled calls, and of the denoising steps of one more call."""
     calls_ns: list[int] = []
     for _ in range(TIMED_CALLS):
         with timed(device, calls_ns):
@@ -144,7 +144,7 @@ def times_without_profiler(
 def check_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
     """Raise CaptureError for an unreadable image or for less than one denoising step.
 
-    Also refuse sizes that the pipeline would round, since run.json would then be wrong.
+    Also raise it for sizes that the pipeline would round, because run.json would then be wrong.
     """
     if inputs.image:
         read_image(inputs.image, inputs.height, inputs.width, inputs.seed)
@@ -164,15 +164,16 @@ def check_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
             f"height {inputs.height} and width {inputs.width}: "
             f"must be multiples of {unit} for this pipeline"
         )
-    each = frames_of_a_latent(pipeline)
-    if inputs.frames is not None and (inputs.frames - 1) % each:
+    frames_per_latent = frames_of_a_latent(pipeline)
+    if inputs.frames is not None and (inputs.frames - 1) % frames_per_latent:
         raise CaptureError(
-            f"{inputs.frames} frames: must be one more than a multiple of {each} for this pipeline"
+            f"{inputs.frames} frames: must be one more than a multiple of "
+            f"{frames_per_latent} for this pipeline"
         )
 
 
 def _size_unit(pipeline: DiffusionPipeline) -> int:
-    """Return the number of pixels that must divide height and width."""
+    """Return the number of pixels of which height and width must be multiples."""
     if processor := getattr(pipeline, "image_processor", None):
         return int(processor.config.vae_scale_factor)
     if not (processor := getattr(pipeline, "video_processor", None)):

@@ -18,7 +18,7 @@ from capture.pipelines.parts import (
 if TYPE_CHECKING:
     from diffusers import StableDiffusionXLPipeline, UNet2DConditionModel
 
-SIZE_WIDTH = 8  # of the embedding of each number that describes the image size
+SIZE_WIDTH = 8  # width of the embedding of each number that describes the image size
 SIZE_NUMBERS = 6
 
 

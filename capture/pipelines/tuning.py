@@ -1,6 +1,6 @@
-"""Ways to make a pipeline faster or smaller besides compiling: offload, quantize, attention, cache.
+"""Offloading, quantization, attention backends and caches of a pipeline.
 
-They change a pipeline that has been built or loaded, tiny or not.
+They make a pipeline faster or smaller, like compiling. They change it after it was built or loaded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 MODEL, SEQUENTIAL, GROUP = "model", "sequential", "group"
 OFFLOADS = (MODEL, SEQUENTIAL, GROUP)
-QUANTIZATIONS = {  # and the class of torchao for each
+# Each quantization with its torchao class.
+QUANTIZATIONS = {
     "int8wo": "Int8WeightOnlyConfig",
     "int8dq": "Int8DynamicActivationInt8WeightConfig",
     "float8wo": "Float8WeightOnlyConfig",
@@ -31,17 +32,17 @@ CACHE_DIT = "cache-dit"
 DIFFUSERS_CACHES = {"first-block": "FirstBlockCacheConfig", "taylorseer": "TaylorSeerCacheConfig"}
 CACHES = (CACHE_DIT, *DIFFUSERS_CACHES)
 NOTHING_TO_OFFLOAD = "on the CPU there is nothing to offload, so --offload has no effect"
-REFUSALS = (AssertionError, ImportError, RuntimeError, TypeError, ValueError)
+UNSUPPORTED = (AssertionError, ImportError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Changes to a pipeline; `run.json` has the same keys.
+    """Changes to a pipeline. `run.json` has the same keys.
 
-    offload       kind of parts that stay in host memory while idle, of `OFFLOADS`
-    quantization  quantization of the denoiser's weights, of `QUANTIZATIONS`
-    attention     attention backend of the denoiser, a name from diffusers
-    cache         cache that reuses results between denoising steps, of `CACHES`
+    offload       kind of parts that stay in host memory while idle, one of `OFFLOADS`
+    quantization  quantization of the denoiser's weights, one of `QUANTIZATIONS`
+    attention     attention backend of the denoiser, as diffusers names it
+    cache         cache that reuses results between denoising steps, one of `CACHES`
     """
 
     offload: str | None = None
@@ -96,12 +97,12 @@ def offload(pipeline: DiffusionPipeline, kind: str, device: torch.device) -> Non
 def quantize(pipeline: DiffusionPipeline, kind: str) -> None:
     """Quantize the linear layers of the denoiser with torchao."""
     torchao = _installed("torchao.quantization", "torchao")
-    wanted = f"{type(pipeline).__name__}: cannot be quantized to {kind}"
+    message = f"{type(pipeline).__name__}: cannot be quantized to {kind}"
     for denoiser in _denoisers(pipeline):
         try:
             torchao.quantize_(denoiser, getattr(torchao, QUANTIZATIONS[kind])())
-        except REFUSALS as error:
-            raise CaptureError(f"{wanted}: {first_line(error)}") from error
+        except UNSUPPORTED as error:
+            raise CaptureError(f"{message}: {first_line(error)}") from error
 
 
 def set_attention(pipeline: DiffusionPipeline, backend: str, device: torch.device) -> None:
@@ -122,8 +123,8 @@ def set_attention(pipeline: DiffusionPipeline, backend: str, device: torch.devic
 
             inputs = torch.zeros(1, 16, 2, 64, device=device, dtype=denoiser.dtype)
             dispatch_attention_fn(inputs, inputs, inputs, backend=backend)
-        except REFUSALS as error:
-            choose("native")  # also resets the backend of the process
+        except UNSUPPORTED as error:
+            choose("native")  # also resets the default backend of the process
             raise CaptureError(f"attention backend {backend}: {first_line(error)}") from error
 
 
@@ -135,7 +136,7 @@ def enable_cache(pipeline: DiffusionPipeline, kind: str) -> None:
         else:
             for denoiser in _denoisers(pipeline):
                 _enable_diffusers_cache(denoiser, kind)
-    except REFUSALS as error:
+    except UNSUPPORTED as error:
         raise CaptureError(
             f"{type(pipeline).__name__}: cannot use the cache {kind}: {first_line(error)}"
         ) from error
@@ -154,12 +155,12 @@ def _enable_diffusers_cache(denoiser: torch.nn.Module, kind: str) -> None:
 
 
 def _enable_cache_dit(pipeline: DiffusionPipeline) -> None:
-    """Enable cache-dit, and compute fewer blocks per step than its default of eight if needed.
+    """Enable cache-dit. If the denoiser has at most eight blocks, compute fewer blocks per step.
 
-    Tiny denoisers have fewer than eight blocks.
+    By default, cache-dit computes the first eight blocks in every step. Tiny denoisers have fewer.
     """
     os.environ.setdefault("CACHE_DIT_LOG_LEVEL", "WARNING")
-    with redirect_stdout(sys.stderr):  # it logs to this stream from its import
+    with redirect_stdout(sys.stderr):  # cache-dit logs to stdout as soon as it is imported
         cache_dit = _installed("cache_dit", "cache-dit")
         config = cache_dit.DBCacheConfig()
         fewest = min(_blocks(denoiser) for denoiser in _denoisers(pipeline))
@@ -181,7 +182,7 @@ def _denoisers(pipeline: DiffusionPipeline) -> list[Any]:
 
 
 def _method(owner: object, name: str) -> Any:
-    """Return a method that not every class and version of diffusers has."""
+    """Return a method. Raise CaptureError if this class or version of diffusers lacks it."""
     import diffusers
 
     if not hasattr(owner, name):

@@ -32,7 +32,7 @@ def named(activities: Iterable[str]) -> list[str]:
 
 
 def accelerators() -> set[ProfilerActivity]:
-    """Return the accelerators that torch's profiler can record; empty without a device."""
+    """Return the accelerators that torch's profiler can record, or an empty list."""
     from torch.profiler import ProfilerActivity, supported_activities
 
     if default_device().type == "cpu":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from capture.recording.activities import ACTIVITIES
-from capture.recording.experimental import parsed
+from capture.recording.experimental import parse
 from capture.recording.profiler import Profiler
 
 DEFAULTS: dict[str, Any] = {
@@ -113,13 +113,14 @@ def create_profiler_from_args(
 ) -> Profiler:
     """Return the profiler for the parsed flags. `options` of `Profiler` override the flags.
 
-    A flag that the namespace lacks has its default: skip_first 0, wait 0, warmup 1, active 3,
-    repeat 1. If all of these flags are None, there is no schedule and everything is recorded.
-    Denoising steps of a diffusers pipeline count as steps. A body without steps is recorded
-    completely. Raises CaptureError for flags that `Profiler` refuses.
+    A flag that is missing in the namespace has its default. The defaults of the schedule are
+    skip_first 0, wait 0, warmup 1, active 3, repeat 1. If all flags of the schedule are None, there
+    is no schedule and everything is recorded. Denoising steps of a diffusers pipeline count as
+    steps. A body without steps is recorded completely. Raises CaptureError if `Profiler` does not
+    accept the flags.
     """
     values = DEFAULTS | SCHEDULE | vars(args)
-    wanted: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "enabled": bool(values["profile"]),
         "activities": values["profile_activities"],
         "output_dir": values["profile_dir"],
@@ -130,12 +131,12 @@ def create_profiler_from_args(
         "with_flops": values["profile_with_flops"],
         "with_modules": values["profile_with_modules"],
         "acc_events": values["profile_acc_events"],
-        "experimental_config": parsed(values["profile_experimental_config"] or []),
+        "experimental_config": parse(values["profile_experimental_config"] or []),
         "execution_trace": values["profile_execution_trace"],
     }
     if any(values[flag] is not None for flag in SCHEDULE):
         for flag, default in SCHEDULE.items():
-            wanted[flag.removeprefix("profile_")] = (
+            parameters[flag.removeprefix("profile_")] = (
                 default if values[flag] is None else values[flag]
             )
-    return Profiler(**wanted | options)
+    return Profiler(**parameters | options)

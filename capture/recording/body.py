@@ -200,7 +200,7 @@ class Body:
         self._job = current_job(self._child.inherited_rank if self._child else None) or self._job
 
     def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
-        """Return the number of steps that began before the last compilation; None for zero."""
+        """Return the number of steps that began before the last compilation, or None for zero."""
         started = [c["started_at_ns"] for c in compiled["compilations"]] if compiled else []
         last_ns = max(started, default=0)
         return sum(start_ns < last_ns for start_ns in self._step_starts_ns) or None
@@ -263,7 +263,7 @@ class Body:
             )
 
     def _save_compile_log(self) -> None:
-        if not compilation.happened():
+        if not compilation.has_compiled():
             return
         try:
             if not compilation.save_log(self.files.compile_log):

@@ -30,7 +30,7 @@ def remember_all() -> None:
         utils.set_compilation_metrics_limit(MAX_COMPILATIONS)
 
 
-def happened() -> bool:
+def has_compiled() -> bool:
     """Return whether anything has been compiled in this process."""
     utils = _dynamo()
     return bool(utils and utils.get_compilation_metrics())
@@ -44,7 +44,7 @@ def summary(measured_ns: Sequence[tuple[int, int]]) -> dict[str, Any] | None:
     start to end.
     """
     utils = _dynamo()
-    if not utils or not happened():
+    if not utils or not has_compiled():
         return None
     compilations = [
         _compilation(metrics, measured_ns)
@@ -75,8 +75,8 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     """Keep torch's compile log while the body runs. Yield its temporary directory.
 
     This has no effect if torch has been imported already. The log includes the origin of each
-    kernel. Inductor records origins only of graphs that it compiles, not of those from its cache,
-    so `fresh_cache` sets an empty cache. Environment variables that the user has set are kept.
+    kernel. Inductor records origins only for graphs that it compiles, not for cached graphs, so
+    `fresh_cache` sets an empty cache. Environment variables that the user has set are kept.
     """
     directory, process = tempfile.mkdtemp(), os.getpid()
     wanted = {LOG_DIRECTORY: f"{directory}/log", "INDUCTOR_PROVENANCE": "1"}
@@ -87,7 +87,7 @@ def kept_log(fresh_cache: bool = False) -> Iterator[Path]:
     try:
         yield Path(directory)
     finally:
-        if os.getpid() == process:  # not in a fork
+        if os.getpid() == process:  # a fork must not remove them
             for name in ours:
                 os.environ.pop(name, None)
             shutil.rmtree(directory, ignore_errors=True)  # another process may still write to it

@@ -17,10 +17,10 @@ def denoising_steps(
 ) -> Iterator[None]:
     """Run each denoising step of every diffusers pipeline inside `around_step()`.
 
-    This lasts while the body runs. The first step begins when a pipeline makes its progress bar,
-    which all pipelines do right before their loop. A step ends when the bar advances, and the loop
-    ends when the bar is closed. Then the result of `begin_loop()` is closed, too. Without effect
-    if diffusers has not been imported.
+    The steps are found while the body runs. The first step begins when a pipeline makes its
+    progress bar, which all pipelines do right before their loop. A step ends when the bar advances,
+    and the loop ends when the bar is closed. Then the result of `begin_loop()` is closed, too. This
+    has no effect if diffusers has not been imported.
     """
     module = sys.modules.get(PIPELINE_MODULE)
     if not module:
@@ -33,7 +33,7 @@ def denoising_steps(
         def progress_bar(
             self: object, iterable: Iterable[object] | None = None, total: int | None = None
         ) -> Any:
-            step.close()  # of a loop that ended early
+            step.close()  # end the step of a loop that ended early
             if iterable is not None:
                 return _stepping(make(self, iterable), around_step, begin_loop)
             bar = make(self, total=total)

@@ -23,9 +23,12 @@ class DeviceTime:
         self.recorded_ns = 0
 
     def add(self, profile: Any, steps_ns: Sequence[Interval]) -> None:
-        """Add a trace, from torch's profile. `steps_ns` has its steps' start and end, Unix time."""
+        """Add a trace, from torch's profile.
+
+        `steps_ns` has the Unix times at which its steps begin and end.
+        """
         events = profile.profiler.kineto_results.events()
-        if not events or not hasattr(events[0], "activity_type"):  # before torch 2.13
+        if not events or not hasattr(events[0], "activity_type"):  # torch before 2.13 lacks it
             return
         work: dict[str, list[Interval]] = defaultdict(list)
         for event in events:

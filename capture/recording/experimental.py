@@ -10,15 +10,15 @@ from capture.errors import CaptureError
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
 
-LISTS = ("profiler_metrics", "performance_events")
-TRUTH = {"true": True, "false": False, "1": True, "0": False}
+LIST_OPTIONS = ("profiler_metrics", "performance_events")
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 ALL_THREADS = {"profile_all_threads": True}
 
 
-def parsed(settings: Iterable[str]) -> dict[str, Any]:
-    """Parse settings of the form `NAME=VALUE`. Lists are separated by commas.
+def parse(settings: Iterable[str]) -> dict[str, Any]:
+    """Parse settings of the form `NAME=VALUE`. Commas separate the items of a list.
 
-    Raises CaptureError for a setting of another form.
+    Raises CaptureError for a setting of any other form.
     """
     options: dict[str, Any] = {}
     for setting in settings:
@@ -26,18 +26,18 @@ def parsed(settings: Iterable[str]) -> dict[str, Any]:
         if not (name and is_pair):
             raise CaptureError(f"--experimental-config {setting}: must be NAME=VALUE")
         options[name] = (
-            [each for each in value.split(",") if each]
-            if name in LISTS
-            else TRUTH.get(value.lower(), value)
+            [item for item in value.split(",") if item]
+            if name in LIST_OPTIONS
+            else BOOLEANS.get(value.lower(), value)
         )
     return options
 
 
 def config_of(options: Mapping[str, Any], all_threads: bool) -> _ExperimentalConfig | None:
-    """Return torch's object for the options. `all_threads` records the operators of all threads.
+    """Return torch's object for the options, or None if it would set nothing.
 
-    Return None without options, and without `all_threads` or a torch that supports it. Raises
-    CaptureError for an option or value that this torch does not accept.
+    `all_threads` records the operators of all threads. It is ignored if this torch does not support
+    it. Raises CaptureError for an option or value that this torch does not accept.
     """
     from torch._C._profiler import _ExperimentalConfig
 
@@ -45,7 +45,7 @@ def config_of(options: Mapping[str, Any], all_threads: bool) -> _ExperimentalCon
         try:
             return _ExperimentalConfig(**wanted) if wanted else None
         except TypeError:
-            continue  # an older torch
+            continue  # this torch may not support ALL_THREADS
     import torch
 
     settings = ", ".join(f"{name}={value}" for name, value in options.items())

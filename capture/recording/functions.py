@@ -1,4 +1,4 @@
-"""`@profile_function`: records each call of a function as a run."""
+"""The decorator `@profile_function`, which records each call of a function as a run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def profile_function(
 
     `profile_name` defaults to the name of the function. Repeated calls get numbered directories. A
     call inside another recording is not recorded, because torch runs one profiler at a time.
-    `options` are those of `Profiler`. Raises TypeError for a generator function, because it does
-    its work after the call, and for anything that is not a function.
+    `options` are passed to `Profiler`. Raises TypeError for anything that is not a function, and
+    for a generator function, because its work happens after the call.
     """
 
     if callable(enabled):  # `@profile_function` without parentheses
@@ -34,7 +34,8 @@ def profile_function(
             return function
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(
-                f"{function.__qualname__}: cannot profile a generator: it works after the call"
+                f"{function.__qualname__}: cannot profile a generator, because it runs after the "
+                "call"
             )
         name = profile_name or function.__qualname__.replace("<locals>.", "")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from capture.recording.code import replaced
 
-_plain: Callable[..., None] | None = None  # never reset: a thread may be about to call it
-_is_on = False
+_original_init: Callable[..., None] | None = None  # never reset: a thread may be about to call it
+_is_active = False
 
 
 def valid(label: str) -> str:
@@ -22,29 +22,29 @@ def valid(label: str) -> str:
 
 @contextmanager
 def labelled(label: str) -> Iterator[None]:
-    """Put this label around the body in the recordings of torch's profilers."""
+    """Label the body in the recordings of torch's profilers."""
     from torch.profiler import record_function
 
-    mark: Any = record_function(label)
-    with unseen():
-        mark.__enter__()
+    annotation: Any = record_function(label)
+    with hidden_from_tracers():
+        annotation.__enter__()
     try:
         yield
     finally:
-        with unseen():
-            mark.__exit__(None, None, None)
+        with hidden_from_tracers():
+            annotation.__exit__(None, None, None)
 
 
 @contextmanager
-def unseen() -> Iterator[None]:
-    """Hide the operators of the body from the program's modes and tracers."""
+def hidden_from_tracers() -> Iterator[None]:
+    """Hide the body's operators from the program's dispatch modes and tracers."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
     core: Any = torch._C
     tracing = core._get_tracing_state()
     if not (tracing or core._len_torch_dispatch_stack() or core._len_torch_function_stack()):
-        yield  # hiding costs more than recording
+        yield  # nothing to hide from, and hiding takes longer than recording
         return
     core._set_tracing_state(None)
     try:
@@ -57,25 +57,25 @@ def unseen() -> Iterator[None]:
 @contextmanager
 def valid_labels() -> Iterator[None]:
     """Make the labels of every `record_function` valid while the body runs."""
-    global _plain, _is_on
-    if _is_on:
+    global _original_init, _is_active
+    if _is_active:
         yield
         return
     from torch.profiler import record_function
 
     make: Any = record_function.__init__
     try:
-        with replaced(make, _init.__code__) as plain:
-            _plain, _is_on = plain, True
+        with replaced(make, _init.__code__) as original_init:
+            _original_init, _is_active = original_init, True
             yield
     finally:
-        _is_on = False
+        _is_active = False
 
 
 def make_valid(label: object, name: str, args: str | None) -> None:
     """Initialise a `record_function` with valid labels. The replaced code calls this."""
-    assert _plain
-    _plain(label, valid(name), args if args is None else valid(args))
+    assert _original_init
+    _original_init(label, valid(name), args if args is None else valid(args))
 
 
 def _init(self: object, name: str, args: str | None = None) -> None:

@@ -31,9 +31,9 @@ class Subject:
     call    a timed call, with the same seed each time
     output  the same call with output for comparison: images as arrays
     images  number of images or videos per call
-    is_warmed_alike
-            whether warm-up calls have the inputs of the timed calls; only then is their extra time
-            the time to compile
+    warms_with_same_inputs
+            whether warm-up calls have the same inputs as timed calls; only then does their extra
+            time measure the compilation
     """
 
     device: torch.device
@@ -41,14 +41,14 @@ class Subject:
     call: Callable[[], Any]
     output: Callable[[], Any]
     images: int = 1
-    is_warmed_alike: bool = True
+    warms_with_same_inputs: bool = True
 
 
 def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
     """Write times, peak memory and compilations to `file`.
 
-    The output is saved to the same path with the suffix `.npy`, unless it contains no numbers. Each
-    call is timed from an idle device to an idle device, without synchronization inside the call.
+    The output is saved to the same path with the suffix `.npy`, unless it contains no numbers. The
+    device is idle before and after each timed call, and is not synchronized inside it.
     """
     import numpy as np
 
@@ -74,7 +74,7 @@ def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
     peak_of, peak_bytes = _peak(memory)
     content = {
         "images": subject.images,
-        "warmup_times_ns": warmup_ns if subject.is_warmed_alike else None,
+        "warmup_times_ns": warmup_ns if subject.warms_with_same_inputs else None,
         "call_times_ns": calls_ns,
         "peak_of": peak_of,
         "peak_bytes": peak_bytes,
@@ -84,7 +84,7 @@ def measure(subject: Subject, file: Path, warmup: int, calls: int) -> None:
 
 
 def _peak(memory: MemoryTracker) -> tuple[str, int | None]:
-    """Return the peak memory of tensors and CUDA graphs on a device, or that of the process.
+    """Return the peak memory of tensors and CUDA graphs on a device, or of the host process.
 
     The first value is `device` or `host`.
     """

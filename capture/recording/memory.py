@@ -102,7 +102,7 @@ class MemoryHistory:
 
 
 def rss_bytes() -> int | None:
-    """Return the resident memory of this process, bytes; None if the system does not report it."""
+    """Return the resident memory of this process in bytes, or None if it is unknown."""
     return _status("VmRSS")
 
 

@@ -59,7 +59,7 @@ class Profiler:
 
     `began` is true once a body is recorded, and `step_num` is its number of completed steps. After
     the body, `output_dir` is the run directory, `trace_path` the last trace, and `run` the content
-    of run.json. If something requested is not available on this machine, a CaptureWarning says why,
+    of run.json. If a requested feature is not available on this machine, a CaptureWarning says why,
     and run.json has the reason under `missing`. Raises CaptureError if torch is not installed or
     files cannot be written. If the body raises an error, that error propagates, and a failure to
     write files is only a warning.
@@ -227,8 +227,8 @@ class Profiler:
     def mark_pipelines(self, before: Callable[[], None] | None = None) -> None:
         """Mark the stages of pipelines from now on, and count denoising steps as steps.
 
-        `begin` does the same. Without effect until diffusers has been imported. `before` is called
-        before each call and each step, and may begin the body.
+        `begin` does the same. This has no effect until diffusers has been imported. `before` is
+        called before each call and each step, and may begin the body.
         """
         if not self._marks_pipelines and PIPELINE_MODULE in sys.modules:
             self._marks_pipelines = True

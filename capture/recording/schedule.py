@@ -114,7 +114,7 @@ AnySchedule = Schedule | OwnSchedule
 def _or_whole(
     planned: Callable[[int], ProfilerAction], schedule: AnySchedule
 ) -> Callable[[int], ProfilerAction]:
-    """Return the plan, changed so that a body that never steps is recorded completely."""
+    """Return a plan that also records a body completely if it never steps."""
     from torch.profiler import ProfilerAction
 
     def action(step: int) -> ProfilerAction:

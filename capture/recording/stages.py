@@ -52,7 +52,7 @@ class Stages:
     def of_all_pipelines(self) -> Iterator[None]:
         """Mark the calls of all pipelines while the body runs.
 
-        Without effect if diffusers has not been imported.
+        This has no effect if diffusers has not been imported.
         """
         module = sys.modules.get(PIPELINE_MODULE)
         if not module:
@@ -73,7 +73,7 @@ class Stages:
 
             for kind in {base, *_subclasses(base)}:
                 mark(kind)
-            hook: Any = classmethod(init_subclass)  # for classes that are defined later
+            hook: Any = classmethod(init_subclass)  # marks classes that are defined later
             replaced.enter_context(_attribute(base, "__init_subclass__", hook))
             yield
 
@@ -81,7 +81,7 @@ class Stages:
         """Begin the denoising loop of the innermost call. Closing the result ends the loop."""
         loop = ExitStack()
         if self._calls and self._is_recorded():
-            self._loops[-1].close()  # a loop that ended early
+            self._loops[-1].close()  # end a loop that ended early
             self._loops[-1] = loop
             loop.enter_context(self._label("stage: denoise"))
         return loop

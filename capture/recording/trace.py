@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from capture.output.run_directory import atomic_write
 from capture.recording.device_time import DeviceTime
 from capture.recording.experimental import config_of
-from capture.recording.labels import unseen
+from capture.recording.labels import hidden_from_tracers
 from capture.recording.schedule import AnySchedule
 from capture.recording.trace_size import TraceSize
 from capture.sigterm import writing
@@ -31,12 +31,12 @@ AFTER_STEPS = "after the last step"
 class Trace:
     """A recording of torch's profiler, from `start` to `stop`, of the steps in the schedule.
 
-    Each cycle's trace is written to `path(cycle)`, or `path(None)` if there is only one; then
+    Each cycle's trace is written to `path(cycle)`, or to `path(None)` if there is only one. Then
     `on_ready` is called with the path. `cycles` is the number of traces. `was_ended` is true if
     another profiler has ended this one, because torch runs one at a time. `overhead_ns` is the time
-    between steps to start, end and write traces, which can exceed that of many steps. `steps_ns`
-    has the start and end of each recorded step, Unix time. `device_time` is the busy time of
-    devices.
+    between steps in which traces are started, ended and written. It can be longer than many steps.
+    `steps_ns` has the Unix times at which each recorded step begins and ends. `device_time` is the
+    busy time of devices.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Trace:
         from torch.profiler import record_function
 
         self._began_ns = time.time_ns() if self._schedule.records(step) else None
-        with _own_call(), unseen():
+        with _own_call(), hidden_from_tracers():
             self._mark = record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()  # type: ignore[no-untyped-call]
 
@@ -167,7 +167,7 @@ class Trace:
     def unmark(self) -> None:
         """End the range, if there is one."""
         if self._mark and threading.get_ident() == self._thread:
-            with _own_call(), unseen():
+            with _own_call(), hidden_from_tracers():
                 self._mark.__exit__(None, None, None)
                 self._mark = None
             if self._began_ns is not None:

@@ -23,7 +23,7 @@ SITE = str(Path(__file__).with_name("site"))  # contains a sitecustomize.py
 # Options that make Python ignore PYTHONPATH or sitecustomize.
 ALONE = re.compile(r"-(?![WXcm])[a-zA-Z]*[IES]\w*")
 
-ENVIRONMENT = 4  # its index in the arguments of `fork_exec` after the command
+ENVIRONMENT = 4  # index of the environment in the arguments of `fork_exec` after the command
 _reported: set[str] = set()  # reasons why processes are not recorded
 
 
@@ -94,7 +94,10 @@ def was_unreachable() -> bool:
 
 
 def _unreachable(words: list[str], environment: list[bytes] | None) -> str | None:
-    """Return why the process of a command is not recorded. None if it is, or is not Python."""
+    """Return the reason why a command's process is not recorded.
+
+    Return None if it is recorded or is not Python.
+    """
     is_python = words and PYTHON.fullmatch(Path(words[0]).name)
     if REQUEST not in os.environ or not is_python or _is_inductor_calling():
         return None

@@ -80,7 +80,7 @@ def profile_script(args: argparse.Namespace, command: list[str]) -> None:
 
 
 class _Ending:
-    """The work after the program, its exit handlers and its processes: files and summary.
+    """Writes files and a summary after the program, its exit handlers and its processes have ended.
 
     Create it before the program runs, because exit handlers run in reverse order of registration.
     """
@@ -118,7 +118,7 @@ class _Ending:
 
     def _end(self) -> None:
         if os.getpid() != self._process:
-            self._cleanup.close()  # in a fork this leaves the files to the parent
+            self._cleanup.close()  # in a fork, this leaves the files to the parent
             return
         if self._is_over:
             return
@@ -171,7 +171,7 @@ class _Ending:
 
 
 def _add(args: argparse.Namespace, runs: list[Path], name: str) -> None:
-    """Add the runs to a store and open the dashboard on the run `name`, each if requested."""
+    """If requested, add the runs to a store and open the dashboard on the run `name`."""
     store = args.ingest
     if store is None and args.open:
         store = ""

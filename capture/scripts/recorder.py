@@ -64,8 +64,8 @@ class Recorder:
         self._has_optimizer = False
         self._is_fork = False
         self._forked_from: Profiler | None = None
-        self._hooks = ExitStack()  # while the program is observed
-        self._step_hooks = ExitStack()  # while the program is recorded
+        self._hooks = ExitStack()  # contexts that are open while the program is observed
+        self._step_hooks = ExitStack()  # contexts that are open while the program is recorded
         self._begin_process()
 
     def _begin_process(self) -> None:
@@ -81,7 +81,7 @@ class Recorder:
             self._steps.optimizer_made()
         self._process = os.getpid()
         self._busy = 0
-        self._is_over = False  # nothing more is recorded
+        self._is_over = False  # if true, nothing more is recorded
         self._is_written = False
         self._steps_done = 0
         self._compiled = False

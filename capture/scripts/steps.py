@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from capture.recording.denoising import PIPELINE_MODULE
 
-# After so many calls without an optimizer step, the program makes none or has compiled it.
+# After this many calls without an optimizer step, assume that the program makes no steps or has
+# compiled them.
 MAX_CALLS_WITHOUT_STEP = 64
 
 

@@ -15,9 +15,9 @@ def distance(base: np.ndarray, other: np.ndarray) -> dict[str, Any]:
     """Return the distance of two arrays of the same shape.
 
     `max_abs` and `mean_abs` are the maximum and mean absolute difference, in the unit of the
-    arrays. `psnr_db` is the peak signal-to-noise ratio, dB. Its peak is the range of `base`, or 1
-    if its values are those of an image, from 0 to 1. The key is absent for equal arrays. If the
-    arrays cannot be compared, the only key is `missing`, with the reason.
+    arrays. `psnr_db` is the peak signal-to-noise ratio in dB. The peak is the range of `base`, or 1
+    if `base` is an image with values from 0 to 1. The key is absent for equal arrays. If the arrays
+    cannot be compared, the only key is `missing`, with the reason.
     """
     import numpy as np
 

@@ -27,7 +27,7 @@ def profile_function(args: Namespace, compiled: Compile | None) -> None:
     """Measure or profile the function of the command line."""
     with capture_extra():
         import torch
-    torch.manual_seed(args.seed)  # for random weights in the file
+    torch.manual_seed(args.seed)  # the file can create random weights
     function = load_function(args.function)
     _, name = file_and_name(args.function)  # not every callable has a name
     arguments = arguments_of(function, _values(args.argument))

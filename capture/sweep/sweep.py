@@ -28,7 +28,7 @@ class Sweep:
 
     directory   the directory with a folder for each variant
     tag         the tag of the runs: `sweep=<tag>`
-    limit_s     time limit of each process, s
+    limit_s     time limit of each process in seconds
     open_files  file descriptors that the processes inherit
     """
 

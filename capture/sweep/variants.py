@@ -111,7 +111,7 @@ def name_of(tried: str, settings: Sequence[tuple[str, str]]) -> str:
 
 
 def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
-    """Return all combinations, those of eager first. Eager is always included.
+    """Return all combinations, eager ones first. Eager is always included.
 
     Raises CaptureError for words that are not in `TRIES` or exclude each other, and for values or
     axes that occur twice.
@@ -137,7 +137,10 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
 
 
 def size(text: str) -> tuple[int, int]:
-    """Return height and width of `512` or `768x1360`, pixels. Raise CaptureError otherwise."""
+    """Parse `512` or `768x1360`. Return height and width in pixels.
+
+    Raise CaptureError for other texts.
+    """
     match = re.fullmatch(r"(\d+)(?:x(\d+))?", text)
     if not match:
         raise CaptureError(f"--sizes {text}: must be a number of pixels or HEIGHTxWIDTH")

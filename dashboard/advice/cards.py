@@ -11,7 +11,7 @@ from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.advice_kinds import KINDS, title
 from dashboard.widgets.view import View
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 NAME_WIDTH = 110
 SHORT_NS = 10_000  # kernels with a mean time below this are short
 
@@ -153,7 +153,7 @@ def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> No
 def _table(query: Query, view: str, key: str) -> None:
     frame = data.rows(query)
     tables.show(
-        frame.head(MOST_ROWS),
+        frame.head(MAX_ROWS),
         view,
         key=f"evidence-rows-{key}",
         labels={
@@ -163,5 +163,5 @@ def _table(query: Query, view: str, key: str) -> None:
         },
     )
     menu.show({key: query}, view)
-    if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS} of {len(frame):,} rows. The menu has all of them.")
+    if len(frame) > MAX_ROWS:
+        st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows. The menu has all of them.")

@@ -11,8 +11,8 @@ from dashboard.query import select
 from dashboard.widgets import menu, run_picker, timeline, timeline_chart, timeline_link, zoom
 from dashboard.widgets.view import View
 
-MOST = 200
-MOST_HOSTS = 1_000
+MAX_GAPS = 200
+MAX_HOSTS = 1_000
 MIN_MARGIN_NS = 1_000  # the least time that the timeline shows on each side of a gap
 # The details of a gap show the full text of these columns.
 NAMES = {
@@ -28,7 +28,10 @@ BEFORE_STEP = (
 
 
 def show(view: View, cause: str | None) -> None:
-    """Show the longest gaps, of one cause or of all. Next to them: the ticked gap, or the host."""
+    """Show the longest gaps, of one cause or of all causes.
+
+    Next to them, show the details of the ticked gap, or the host's work in all gaps.
+    """
     left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
     with left:
         heading = menu.heading_line(f"Gaps: {cause}" if cause else "Gaps")
@@ -48,7 +51,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
         "activity_timeline",
         {**where, "part": cause} if cause else where,
         order_by="dur_ns DESC, start_ns",
-        limit=MOST,
+        limit=MAX_GAPS,
     )
     with heading:
         menu.show({"gaps": query}, "gaps", view.files)
@@ -109,7 +112,7 @@ def _hosts(view: View, cause: str | None) -> None:
     )
     menu.heading("What the host was doing", {"hosts": query}, "bubble-hosts", files=view.files)
     tables.show(
-        data.rows(query).head(MOST_HOSTS),
+        data.rows(query).head(MAX_HOSTS),
         "bubble_hosts",
         key="bubble-hosts",
         hidden=["cause"] if cause else [],

@@ -11,9 +11,9 @@ from dashboard.query import select
 from dashboard.widgets import median_step
 from dashboard.widgets.metrics import HELP
 
-MOST_WARNINGS = 4
+MAX_WARNINGS = 4
 TOP = 3
-ALIKE = 0.005  # fraction of the wall time up to which a difference is ignored
+IGNORED_CHANGE = 0.005  # fraction of the wall time up to which a difference is ignored
 NO_DIFFERENCE = "no difference"
 DEVICE = {
     "wall": ("Wall time", HELP["wall"]),
@@ -69,7 +69,7 @@ def _nothing_to_compare(pair: Pair) -> None:
 
 
 def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
-    """Return why no ratio of the two sides is shown, or None if it is."""
+    """Return the reason why the two sides have no meaningful ratio, or None if they have one."""
     differing = select("subject", "comparability", arguments=[pair.base, pair.other])
     if "measure" in set(data.rows(differing)["subject"]):
         return "not comparable, because one is device time and the other host time"
@@ -96,7 +96,7 @@ def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | 
     )
     parts = frame[frame["is_part"] & (frame["change"].abs() > 0)]
     parts = parts.reindex(parts["change"].abs().sort_values(ascending=False).index)[:TOP]
-    if abs(other - base) > ALIKE * base and len(parts):
+    if abs(other - base) > IGNORED_CHANGE * base and len(parts):
         most = " · ".join(
             f"{colours.label(colours.part_of(str(part)))} **{formatting.change(row.change)}**"
             for part, row in zip(parts.index, parts.itertuples(), strict=True)
@@ -106,8 +106,8 @@ def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | 
 
 
 def ratio(base: float, other: float) -> str:
-    """Return how many times as fast, or as long, the second time is, as a text."""
-    if not base or not other or abs(other - base) <= ALIKE * base:
+    """Return the ratio of the times as a text, for example `1.5 times as fast`."""
+    if not base or not other or abs(other - base) <= IGNORED_CHANGE * base:
         return NO_DIFFERENCE
     if other < base:
         return f"{formatting.three_digits(base / other)} times as fast"
@@ -172,16 +172,19 @@ def _warn(pair: Pair) -> None:
     warnings = _not_comparable(pair)
     if not warnings:
         return
-    lines = "".join(f"\n- {text}" for text in warnings[:MOST_WARNINGS])
+    lines = "".join(f"\n- {text}" for text in warnings[:MAX_WARNINGS])
     st.warning(f"These differences can affect the comparison:\n{lines}", icon=":material/balance:")
-    if len(warnings) > MOST_WARNINGS:
-        rest = warnings[MOST_WARNINGS:]
+    if len(warnings) > MAX_WARNINGS:
+        rest = warnings[MAX_WARNINGS:]
         with st.expander(formatting.counted(len(rest), "more difference")):
             st.markdown("".join(f"\n- {text}" for text in rest))
 
 
 def _not_comparable(pair: Pair) -> list[str]:
-    """Return the warnings of `comparability`, for groups also about runs that differ within one."""
+    """Return the warnings of `comparability`.
+
+    For groups, add warnings about runs that differ within a group.
+    """
     if pair.groups is not None:
         texts = [caveat.warning for caveat in pair.groups.warnings]
     else:

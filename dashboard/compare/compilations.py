@@ -11,7 +11,7 @@ from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
 from dashboard.widgets import menu
 
-MOST = 500
+MAX_ROWS = 500
 COLUMNS = (
     "run_id, compile_id, compiled_frame, is_recompile, is_in_measured_step, dur_ns, reason, cache, "
     "graph_ops, guards, graph_breaks, restarts, fail_type, fail_reason, evidence, rank, start_ns, "
@@ -24,7 +24,7 @@ def show(pair: Pair) -> None:
     heading = menu.heading_line(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
-        COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MOST
+        COLUMNS, "compilations", runs, order_by="run_id, rank, start_ns, compile_id", limit=MAX_ROWS
     )
     frame = data.rows(query)
     if frame.empty:
@@ -101,11 +101,11 @@ def _reason(row: pd.Series) -> None:
     ):
         if not formatting.missing(row[column]):
             st.caption(heading)
-            st.code(str(row[column])[: tables.LONGEST], language=None, wrap_lines=True)
+            st.code(str(row[column])[: tables.MAX_CELL_LENGTH], language=None, wrap_lines=True)
     stack = row["stack"]
     if stack is not None and len(stack):
         st.caption("Called from")
-        st.code("\n".join(map(str, stack))[: tables.LONGEST], language=None, height=200)
+        st.code("\n".join(map(str, stack))[: tables.MAX_CELL_LENGTH], language=None, height=200)
     elif formatting.missing(row["reason"]):
         st.caption("No reason or stack was recorded for this compilation.")
 
@@ -126,7 +126,7 @@ def _phases(pair: Pair) -> None:
         {"run_id": list(pair.runs.values())},
         group_by="phase",
         order_by="greatest(base_ns, other_ns) DESC, phase",
-        limit=MOST,
+        limit=MAX_ROWS,
     )
     frame = data.rows(query)
     if frame.empty:
@@ -149,7 +149,7 @@ def _breaks(pair: Pair) -> None:
         "graph_breaks",
         {"run_id": list(pair.runs.values())},
         order_by="run_id, time_ns",
-        limit=MOST,
+        limit=MAX_ROWS,
     )
     frame = data.rows(query)
     st.markdown("**Graph breaks**")

@@ -70,6 +70,6 @@ def _of_one_model() -> DefaultPair:
     )
     for row in data.rows(query).itertuples():
         name = formatting.literal(str(row.model))
-        reason = f"The latest two runs of **{name}** on the same device, as no run is picked."
+        reason = f"The latest two runs of **{name}** on the same device, because no run is picked."
         return DefaultPair(str(row.previous_run_id), str(row.run_id), reason)
     return DefaultPair(None, None, "")

@@ -10,7 +10,7 @@ from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.widgets import menu
 
-MOST = 500
+MAX_OPERATORS = 500
 EVIDENCE = {
     "provenance": "Aligned by torch's compile log, which names the operators of this kernel.",
     "order": "Aligned by execution order, between operators that torch's compile log names.",
@@ -29,7 +29,9 @@ def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
     if row_id is None:
         return {}
     query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
-    groups = [str(group) for row in op_rows.rows(pair, query)["group_ids"] for group in row][:MOST]
+    groups = [str(group) for row in op_rows.rows(pair, query)["group_ids"] for group in row][
+        :MAX_OPERATORS
+    ]
     if not groups:
         return {}
     aligned = select(
@@ -40,11 +42,11 @@ def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
 
 
 def show(pair: Pair, row: pd.Series) -> None:
-    """Show the row's operators: the first run at the left, the second at the right."""
+    """Show the row's operators: the first run on the left, the second on the right."""
     name = str(row["name"])
     st.subheader(formatting.literal(formatting.short_name(name)), anchor=False)
     if formatting.short_name(name) != name:
-        st.code(name[: tables.LONGEST], language=None, wrap_lines=True)
+        st.code(name[: tables.MAX_CELL_LENGTH], language=None, wrap_lines=True)
     st.markdown(_summary(row))
     for column, label in (("host_frame", "Function"), ("module", "Module")):
         if not formatting.missing(row[column]) and row[column]:
@@ -57,7 +59,7 @@ def show(pair: Pair, row: pd.Series) -> None:
 
 
 def _summary(row: pd.Series) -> str:
-    """Return a text on the row's times, calls, kernels, launches and evidence."""
+    """Return a text about the row's times, calls, kernels, launches and evidence."""
     times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
     parts = [f"**{times}** ({formatting.change(row['change_ns'])})"]
     calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]
@@ -81,7 +83,7 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         "op_diff",
         {"row_id": str(row["row_id"])},
         arguments=pair.arguments,
-        limit=MOST,
+        limit=MAX_OPERATORS,
     )
     frame = op_rows.rows(pair, query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
     if frame.empty:
@@ -97,5 +99,5 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         labels={"calls_per_step": "calls", "time_ns": "time", "host_frame": "function"},
     )
     menu.show({side: query}, f"{side}-operators")
-    if len(frame) == MOST:
-        st.caption(f"The first {MOST} operators are shown.")
+    if len(frame) == MAX_OPERATORS:
+        st.caption(f"The first {MAX_OPERATORS} operators are shown.")

@@ -10,7 +10,7 @@ from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
 from dashboard.widgets import menu
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 
 
 def show(pair: Pair) -> None:
@@ -31,18 +31,18 @@ def _table(pair: Pair) -> None:
     )
     frame = data.rows(query)
     tables.show(
-        _written(frame.head(MOST_ROWS)),
+        _written(frame.head(MAX_ROWS)),
         "kernel_diff",
         key=f"kernels-{pair.key}",
         labels=operators.HEADINGS | {"calls_from_to": "calls"},
         bars=["change_ns"],
-        colours=[colours.NEUTRAL] * min(len(frame), MOST_ROWS),
+        colours=[colours.NEUTRAL] * min(len(frame), MAX_ROWS),
     )
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
     text = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
     text += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
     menu.show({"kernels": query}, "kernel-diff")
-    more = f" The first {MOST_ROWS} are shown." if len(frame) > MOST_ROWS else ""
+    more = f" The first {MAX_ROWS} are shown." if len(frame) > MAX_ROWS else ""
     st.caption(f"{text}.{more}")
 
 

@@ -12,7 +12,7 @@ from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
 
 TOO_FEW = "too few runs"
-NEARLY = 1e-9  # fraction of the wall time up to which a difference is rounding
+ROUNDING = 1e-9  # fraction of the wall time up to which a difference is rounding
 SHOWN = ("wall", "busy", "bubble")
 
 
@@ -40,7 +40,7 @@ def query_of(pair: Pair) -> Query:
 
 
 def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return metrics whose parts add up to the wall times, and whether these are those of `frame`.
+    """Return metrics whose parts add up to the wall times, and whether `frame` has these metrics.
 
     Medians of parts need not add up to the median wall time. If they do not, return the metrics of
     the median runs.
@@ -53,7 +53,7 @@ def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
 def _adds_up(frame: pd.DataFrame, side: str) -> bool:
     wall = float(frame.loc["wall", side])
     parts = float(frame[side][frame["is_part"]].sum())
-    return math.isclose(parts, wall, rel_tol=NEARLY, abs_tol=1e-3)
+    return math.isclose(parts, wall, rel_tol=ROUNDING, abs_tol=1e-3)
 
 
 def _of_two_runs(pair: Pair) -> pd.DataFrame:

@@ -11,15 +11,17 @@ from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, formatting, tables
 from dashboard.widgets import menu, run_picker
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 HELP = (
     "**fused**: one compiled kernel replaces several operators. **more** or **fewer calls**: a "
     "change of more than 5%. **same**: within 5%. "
     "**only in the first** or **second**: no match in the other run."
 )
-LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
-SEARCH_PIXELS, LEAST_PIXELS = 330, 190
-LEAST_HELP = "In percent of the first run's wall time. The sums of modules include all changes."
+MIN_CHANGES = ("0", "0.1", "1", "5")  # percent of the first run's wall time
+SEARCH_PIXELS, MIN_CHANGE_PIXELS = 330, 190
+MIN_CHANGE_HELP = (
+    "In percent of the first run's wall time. The sums of modules include all changes."
+)
 HEADINGS = {
     "base_ns": "from",
     "other_ns": "to",
@@ -53,7 +55,7 @@ def show(pair: Pair, wall_ns: float) -> None:
         )
         return
     wanted = _controls(pair, every, wall_ns)
-    shown = op_rows.rows(pair, op_rows.query_of(pair, wanted, MOST_ROWS))
+    shown = op_rows.rows(pair, op_rows.query_of(pair, wanted, MAX_ROWS))
     if shown.empty:
         _sums(pair, wanted, every.total, op_rows.sums(shown))
         st.info("No rows match. Clear the search or the filters.", icon=":material/search_off:")
@@ -75,11 +77,11 @@ def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
             search = run_picker.search("name, module or source")
         least = st.selectbox(
             "Hide changes under, %",
-            LEAST,
+            MIN_CHANGES,
             key="min",
             bind="query-params",
-            width=LEAST_PIXELS,
-            help=LEAST_HELP,
+            width=MIN_CHANGE_PIXELS,
+            help=MIN_CHANGE_HELP,
         )
         chosen = st.pills(
             "Status",

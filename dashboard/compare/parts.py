@@ -20,7 +20,7 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
     if not are_given:
         st.caption(
             "The medians of the parts do not add up to the median wall times, because each median "
-            "may come from another run. The parts below are those of the runs with the median wall "
+            "may come from another run. The parts below are from the runs with the median wall "
             f"times, **{formatting.literal(pair.base)}** and **{formatting.literal(pair.other)}**."
         )
     changed = parts[parts["is_part"] & parts["change"].notna() & (parts["change"] != 0)]

@@ -22,8 +22,8 @@ RUN_PIXELS = 340
 def pick(view: View) -> Pair | None:
     """Draw the two pickers in the header bar. Return the pair.
 
-    Until the user chooses, the pair is that of `default_pair`. If the pickers do not name two
-    sides, show what to do and return None.
+    Until the user chooses, `default_pair` chooses the pair. If the pickers do not name two sides,
+    show what to do and return None.
     """
     listed = select("run_id", "run_overview", order_by=data.LATEST_FIRST)
     runs = [str(run) for run in data.rows(listed)["run_id"]]

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import Query
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 GROUPS = Query(
     "SELECT selector FROM run_groups WHERE kind IN ('model', 'tag') "
@@ -46,8 +46,8 @@ def are_apart(base: list[str], other: list[str]) -> bool:
         subject = "run" if len(base) == 1 else f"{len(base)} runs"
         text = f"Both sides are the same {subject}. Pick another."
     else:
-        named = ", ".join(f"**{formatting.literal(run)}**" for run in both[:MOST_NAMED])
-        more = f" and {len(both) - MOST_NAMED:,} more" if len(both) > MOST_NAMED else ""
+        named = ", ".join(f"**{formatting.literal(run)}**" for run in both[:MAX_NAMED])
+        more = f" and {len(both) - MAX_NAMED:,} more" if len(both) > MAX_NAMED else ""
         is_both = "is" if len(both) == 1 else "are"
         text = f"{named}{more} {is_both} on both sides. Pick sides that share no run."
     st.info(text, icon=":material/arrow_upward:")

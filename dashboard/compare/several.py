@@ -14,7 +14,7 @@ from dashboard.query import Query, select
 from dashboard.widgets import menu
 
 KEY = "several_runs"
-FEWEST = 3
+MIN_RUNS = 3
 CHANGES = {
     "busy": ("busy_ns", "busy_change_ns", formatting.duration),
     "idle": ("bubble_ns", "bubble_change_ns", formatting.duration),
@@ -24,11 +24,11 @@ CHANGES = {
 
 def show(pair: Pair, picked: Sequence[str]) -> None:
     """Show the table if several runs are picked and the base is a single run."""
-    if len(picked) < FEWEST or pair.groups is not None:
+    if len(picked) < MIN_RUNS or pair.groups is not None:
         return
     query = _query(pair, picked)
     frame = data.rows(query)
-    if len(frame) < FEWEST:
+    if len(frame) < MIN_RUNS:
         return
     runs = [str(run) for run in frame["run_id"]]
 

@@ -12,9 +12,9 @@ from dashboard.compare.pair import Pair
 from dashboard.drawing import formatting
 from dashboard.query import Query, Scalar, call, select
 
-MOST_CHOICES = 200
+MAX_CHOICES = 200
 BINS = 240
-MOST_WORK_ITEMS = 1_000
+MAX_WORK_ITEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def of_pair(pair: Pair) -> Pair:
     most = _found(pair).groupby("side")["ordinal"].max()
     if len(most) < 2 or most.min() < 2:
         return pair
-    numbers = range(1, min(int(most.min()), MOST_CHOICES) + 1)
+    numbers = range(1, min(int(most.min()), MAX_CHOICES) + 1)
     choices = {"median step of each": None} | {f"step {nth} of each": nth for nth in numbers}
     chosen = st.selectbox(
         "Step",

@@ -6,7 +6,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import detail, sections
 from dashboard.compare.pair import BASE, Pair
-from dashboard.compare.steps import MOST_WORK_ITEMS, Step, compared
+from dashboard.compare.steps import MAX_WORK_ITEMS, Step, compared
 from dashboard.drawing import formatting
 from dashboard.widgets import menu, timeline, timeline_chart, timeline_link, zoom
 
@@ -23,7 +23,7 @@ def show(pair: Pair) -> None:
         st.caption("One of the runs has no steps, so there are no timelines to compare.")
         return
     whole = max(step.length_ns for step in steps.values())
-    since, until = zoom.TIME.stretch(whole)
+    since, until = zoom.TIME.visible_range(whole)
     described = zoom.described(since, until, whole)
     zoom.TIME.controls(f"compare-{pair.key}", since, until, whole, described)
     ticked = detail.work_items_of(pair, st.query_params.get("row"))
@@ -31,7 +31,7 @@ def show(pair: Pair) -> None:
     for side, step in steps.items():
         occupancy = step.occupancy(since, until)
         work_items = step.work_items(
-            COLUMNS, since, until, order_by="dur_ns DESC, start_ns", limit=MOST_WORK_ITEMS
+            COLUMNS, since, until, order_by="dur_ns DESC, start_ns", limit=MAX_WORK_ITEMS
         )
         drawn[side] = occupancy, work_items
     frames = {
@@ -93,9 +93,9 @@ def _note(
     text = "Each timeline shows only what the step launched. Drag over one to zoom into both."
     if ticked:
         text += " The activities of the row selected above are highlighted."
-    if any(len(work_items) == MOST_WORK_ITEMS for _, work_items in frames.values()):
+    if any(len(work_items) == MAX_WORK_ITEMS for _, work_items in frames.values()):
         text += (
-            f" Each shows its {MOST_WORK_ITEMS:,} longest activities. Zoom in to see all of them."
+            f" Each shows its {MAX_WORK_ITEMS:,} longest activities. Zoom in to see all of them."
         )
     if not step.on_device:
         text += (

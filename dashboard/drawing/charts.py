@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.drawing import colours, formatting
 from ingest import units
 
-AXIS_HEIGHT = 80  # of the time axis and margins of a bar chart
+AXIS_HEIGHT = 80  # pixels for the time axis and the margins of a bar chart
 TOOLTIP_WIDTH = 300  # characters
 LABEL_WIDTH = 40
 LABEL_PIXELS = 230

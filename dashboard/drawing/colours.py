@@ -65,7 +65,7 @@ class Box(NamedTuple):
     colour: str
 
 
-BOXES = {  # by category
+BOXES = {  # the boxes of flame graphs, by category
     "module": Box("nn.Module", "#E9A04A"),
     "python_function": Box("Python", "#F8BF7A"),
     "cpu_op": Box("operator", "#9FC3F2"),

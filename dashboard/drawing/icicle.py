@@ -11,7 +11,7 @@ import streamlit as st
 import ingest
 from dashboard.drawing import colours, formatting
 
-MOST_LEVELS = 36  # deeper calls appear when the user clicks a box
+MAX_LEVELS = 36  # deeper calls appear when the user clicks a box
 LEVEL_PIXELS = 20
 NAME_WIDTH = 200  # characters in tooltips
 ALL = "all"  # the id of the root box
@@ -27,15 +27,15 @@ def draw(
 ) -> str | None:
     """Draw the rows of `flame_graph`, callers first. Return the id of the clicked box.
 
-    For a box of calls that are not shown, that is their caller, or `all`. `written` formats a
-    value. Boxes whose name contains `search` keep their colour. Compared boxes are red if they took
-    more than in the first run, and blue if less.
+    For a box of calls that are not shown, this is the id of their caller, or `all`. `written`
+    formats a value. Boxes whose name contains `search` keep their colour. Compared boxes are red if
+    they took more than in the first run, and blue if less.
     """
     outermost = boxes[boxes["caller_id"].isna()]
     whole = outermost["width"].sum()
     names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
     ids = [_id(row) for row in boxes.itertuples()]
-    levels = min(MOST_LEVELS, _levels(boxes))
+    levels = min(MAX_LEVELS, _levels(boxes))
     figure = go.Figure(
         go.Icicle(
             ids=[ALL, *ids],

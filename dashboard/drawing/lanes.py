@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 NAME_WIDTH = 160  # characters of a name in tooltips
 LANE_PIXELS = 24
 SHARES = ["percent", "when", "text"]  # columns of a strip in addition to start, end and colour
-SIDE_PIXELS = 80  # for the names of the lanes
+SIDE_PIXELS = 80  # left of the chart, for the names of the lanes
 
 
 @dataclass(frozen=True)

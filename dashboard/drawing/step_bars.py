@@ -11,7 +11,7 @@ from dashboard.drawing import charts, colours, component, formatting
 
 HERE = Path(__file__).parent
 TALL, LOW = 120, 44  # pixels
-FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a low chart of few steps has this width per step
+FEW_STEPS, FEW_PIXELS, MIN_PIXELS = 10, 90, 240  # a low chart of few steps has this width per step
 TICKS = 4
 
 
@@ -44,14 +44,14 @@ def show(
         }
         for step, parts in heights.groupby("step")
     ]
-    is_narrow = not is_tall and len(steps) <= FEW
+    is_narrow = not is_tall and len(steps) <= FEW_STEPS
     component.load(HERE, "steps", "steps")(
         key=key,
         data={
             "steps": steps,
             "highest": highest,
             "height": TALL if is_tall else LOW,
-            "width": f"{max(LEAST_PIXELS, FEW_PIXELS * len(steps))}px" if is_narrow else None,
+            "width": f"{max(MIN_PIXELS, FEW_PIXELS * len(steps))}px" if is_narrow else None,
             "ticks": _ticks(highest) if is_tall else [],
         },
         width="content" if is_narrow else "stretch",

@@ -33,10 +33,11 @@ UNITS = {
     "bytes_per_s": formatting.size_per_second,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
-LONGEST = 4_000  # characters of a cell on the page; downloads have the full text
-TALL = "470px"  # of a table that scrolls: about 15 rows
-FILLING = f"max({TALL}, 100vh - 330px)"
-FULL_NAME = 400  # characters of a name that the browser gets; it shows as many as fit
+MAX_CELL_LENGTH = 4_000  # maximum characters of a cell on the page; downloads have the full text
+SCROLL_HEIGHT = "470px"  # the height of a table that scrolls, about 15 rows
+WINDOW_HEIGHT = f"max({SCROLL_HEIGHT}, 100vh - 330px)"
+# Maximum characters of a name that the browser gets; it cuts names that do not fit.
+MAX_NAME_LENGTH = 400
 HERE = Path(__file__).parent
 FOR_SQL = re.compile(
     r" \(`[^`]*`\)|, as (?:in|there)(?: `\w+`)?|, (?:ns|bytes|0 to 100)\b|; (?:always )?null [^;]*"
@@ -93,7 +94,7 @@ def label(column: str) -> str:
     return LABELS.get(column, column.removesuffix("_ns").replace("_", " "))
 
 
-def clipped(frame: pd.DataFrame, longest: int = LONGEST) -> pd.DataFrame:
+def clipped(frame: pd.DataFrame, longest: int = MAX_CELL_LENGTH) -> pd.DataFrame:
     """Return the frame with long texts cut."""
     texts = frame.select_dtypes(["object", "string"])
     return frame.assign(**{name: texts[name].map(partial(_clip, longest)) for name in texts})
@@ -169,7 +170,7 @@ def show(
         ticked = [row for row in kept["rows"] if row < len(frame)]
 
     names = list(ids) if ids is not None else list(map(str, range(len(frame))))
-    count_key = f"{key}-ticks"  # how many of the user's ticks the rows below include
+    count_key = f"{key}-ticks"  # key of the number of the user's ticks that `ticked` includes
 
     def ticked_others() -> None:
         if on_select and (event := st.session_state[key]["ticked"]) is not None:
@@ -184,7 +185,7 @@ def show(
             "ids": names,
             "selected": [names[row] for row in ticked],
             "ticks": st.session_state.get(count_key, 0),
-            "height": FILLING if fills_window else TALL,
+            "height": WINDOW_HEIGHT if fills_window else SCROLL_HEIGHT,
             "isControlled": on_select is not None,
         },
         default={"rows": ticked},
@@ -230,7 +231,7 @@ def _distinct(texts: list[str], names: list[Any]) -> list[str]:
     """Return the short names, but full names if different names have the same short name."""
     several = pd.DataFrame({"text": texts, "name": names}).groupby("text")["name"].nunique()
     return [
-        str(name)[:FULL_NAME] if several[text] > 1 else text
+        str(name)[:MAX_NAME_LENGTH] if several[text] > 1 else text
         for text, name in zip(texts, names, strict=True)
     ]
 
@@ -256,7 +257,7 @@ def _times(values: Any) -> str:
 
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
-    "name": partial(formatting.short_name, width=FULL_NAME),
+    "name": partial(formatting.short_name, width=MAX_NAME_LENGTH),
     "age": formatting.age,
     "stack": lambda parts: ", ".join(text for _, _, text in parts),
     "spark": _times,

@@ -15,11 +15,11 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.query import Query, Value, select
 
-LEVEL = "allocation"  # in addition to the levels of `memory_owners`
-MOST = 64
-BINS = 160  # fewer than for owners, because each moment has a cell for each allocation
-LIGHTER = 0.35  # mix of white in every second band of a colour
-NAME_WIDTH = 90  # characters of a line
+LEVEL = "allocation"  # a level that `memory_owners` does not have
+MAX_ALLOCATIONS = 64
+BINS = 160  # fewer bins than for owners, because each bin has a cell for each allocation
+WHITE_SHARE = 0.35  # share of white in every second band of a colour
+NAME_WIDTH = 90  # maximum characters of a line in tooltips
 
 
 def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) -> Query:
@@ -27,7 +27,7 @@ def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) ->
     return select(
         "position, ordinal, time_ns, allocation_id, allocation_ordinal, bytes, below_bytes",
         "memory_by_allocation_over_time",
-        arguments=[*device.arguments, axis, since, until, bins, MOST],
+        arguments=[*device.arguments, axis, since, until, bins, MAX_ALLOCATIONS],
         order_by="ordinal, allocation_ordinal",
     )
 
@@ -106,7 +106,7 @@ def _colours(found: pd.DataFrame, colour_of: Mapping[str, str]) -> list[str]:
 
 def _lighter(colour: str) -> str:
     parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return "#" + "".join(f"{round(part + LIGHTER * (255 - part)):02X}" for part in parts)
+    return "#" + "".join(f"{round(part + WHITE_SHARE * (255 - part)):02X}" for part in parts)
 
 
 def _texts(device: MemoryDevice, title: str, found: pd.DataFrame) -> pd.DataFrame:

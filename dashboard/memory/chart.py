@@ -19,7 +19,7 @@ BRUSH = "stretch"
 MOMENT = "moment"
 POINTED = "pointed"
 HEIGHT = 340
-LABEL_HEIGHT = 0.06  # of a line of labels above the curve, as a fraction of the highest value
+LABEL_HEIGHT = 0.06  # the height of a line of labels above the curve, relative to the highest value
 NAME_WIDTH = 70  # characters of a name in legend and tooltip
 
 

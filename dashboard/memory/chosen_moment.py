@@ -1,4 +1,4 @@
-"""The moment whose memory state the page shows: from the URL, by default the peak."""
+"""The moment whose memory state the page shows. The URL sets it; the default is the peak."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
-MOST_OOMS = 8  # out-of-memory errors with a button
+MAX_OOMS = 8  # maximum number of out-of-memory errors that get a button
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Moment:
 
 
 def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
-    """Return the moment in the URL if the device has it, else the peak in the steps."""
+    """Return the moment in the URL if it exists on the device, else the peak within the steps."""
     try:
         ordinal = int(st.query_params[KEY])
     except (KeyError, ValueError):
@@ -59,7 +59,7 @@ def recorded_steps(device: MemoryDevice, steps: Steps) -> Steps:
 
 
 def _peak_in(device: MemoryDevice, steps: Steps) -> int:
-    """Return the ordinal of the peak in the steps, or in the whole history if they have none."""
+    """Return the ordinal of the peak within the steps, or of the overall peak if they have none."""
     if steps.is_whole:
         return device.peak_ordinal
     where = {key: value for key, value in device.where().items() if key != "run_id"}
@@ -70,7 +70,7 @@ def _peak_in(device: MemoryDevice, steps: Steps) -> int:
 
 
 def choose(ordinal: int) -> None:
-    """Put a moment into the URL."""
+    """Set the moment in the URL."""
     st.query_params[KEY] = str(ordinal)
 
 
@@ -99,7 +99,7 @@ def buttons(device: MemoryDevice, moment: Moment) -> None:
 
     The button of the current moment is disabled.
     """
-    ooms = out_of_memory(device)[:MOST_OOMS]
+    ooms = out_of_memory(device)[:MAX_OOMS]
     choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
     choices["Start"] = (-1, ":material/first_page:")
     choices["End"] = (device.end_ordinal, ":material/last_page:")

@@ -13,7 +13,7 @@ from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
-MOST_PIECES = 2_000
+MAX_PIECES = 2_000
 CURVE_HEIGHT, MAP_HEIGHT = 130, 380
 KINDS = {
     "persistent": ("persistent, for example weights", colours.OTHERS),
@@ -91,8 +91,8 @@ def show(view: View) -> bool:
     has_both = frame["is_persistent"].nunique() > 1
     whole = not has_both or st.toggle("Include persistent memory", key="persistent")
     _draw(data.rows(curve), frame, whole)
-    if len(frame) == MOST_PIECES:
-        st.caption(f"The {MOST_PIECES:,} largest boxes are shown.")
+    if len(frame) == MAX_PIECES:
+        st.caption(f"The {MAX_PIECES:,} largest boxes are shown.")
     return True
 
 
@@ -120,7 +120,7 @@ def _pieces(where: dict[str, Scalar]) -> Query:
         "megengine_memory",
         where,
         order_by="bytes DESC, offset_bytes, first_ordinal",
-        limit=MOST_PIECES,
+        limit=MAX_PIECES,
     )
 
 

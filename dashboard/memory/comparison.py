@@ -13,7 +13,7 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
 from dashboard.widgets import menu
 
-MOST_RUNS = len(colours.RUNS)
+MAX_RUNS = len(colours.RUNS)
 BINS = 240
 HEIGHT = 320
 DEVICE = "device_label(device_type, device) AS device"
@@ -34,9 +34,9 @@ def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
     if without:
         names = ", ".join(formatting.literal(run) for run in without)
         st.caption(f"Runs without memory data: {names}.")
-    if len(shown) > MOST_RUNS:
-        st.warning(f"Only the first {MOST_RUNS} of {len(shown)} runs are compared.")
-    shown = dict(list(shown.items())[:MOST_RUNS])
+    if len(shown) > MAX_RUNS:
+        st.warning(f"Only the first {MAX_RUNS} of {len(shown)} runs are compared.")
+    shown = dict(list(shown.items())[:MAX_RUNS])
     _curves(shown)
     query = select(
         PEAKS, "memory_peak", {"run_id": list(shown)}, order_by="peak_bytes DESC, run_id"

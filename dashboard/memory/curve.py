@@ -17,14 +17,14 @@ from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
 
 BINS = 240
-MOST_OWNERS = len(colours.OWNERS)
-MOST_MARKS = 400
+MAX_OWNERS = len(colours.OWNERS)
+MAX_MARKS = 400
 LEVELS = {
     "frame": "the innermost line of your code",
     "module": "the innermost nn.Module",
     "op": "the innermost operator",
     "category": "its purpose: parameters, activations, gradients, …",
-    allocations.LEVEL: f"the {allocations.MOST} largest allocations, each over its life",
+    allocations.LEVEL: f"the {allocations.MAX_ALLOCATIONS} largest allocations, each over its life",
 }
 OWNERS = {"frame": "line of code", "op": "operator"}  # labels of levels
 PREFERRED = ("frame", "op", "category", "module")
@@ -57,7 +57,7 @@ def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
 
 
 def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
-    """Return the chosen axis and level, which are in the URL. Show controls only for a choice."""
+    """Return the axis and level, which are in the URL. Show controls for those with a choice."""
     axes = list(AXES) if device.span_ns else ["order"]
     axis, level = axes[0], (levels[0] if levels else PREFERRED[0])
     with st.container(horizontal=True):
@@ -91,7 +91,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
     if st.session_state.pop("moment_picked", False):
         st.rerun()  # the whole page, because other sections show the moment too
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
-    since, until = zoom.MEMORY.stretch(whole, _of_steps(device, axis, whole, steps))
+    since, until = zoom.MEMORY.visible_range(whole, _of_steps(device, axis, whole, steps))
     stretch = Stretch(axis, since, until)
     is_single = level == allocations.LEVEL
     bins = allocations.BINS if is_single else BINS
@@ -107,7 +107,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
         bands = select(
             "position, ordinal, time_ns, name, is_known, owner_ordinal, bytes",
             "memory_by_owner_over_time",
-            arguments=[*device.arguments, level, axis, since, until, bins, MOST_OWNERS],
+            arguments=[*device.arguments, level, axis, since, until, bins, MAX_OWNERS],
             order_by="ordinal, owner_ordinal",
         )
     marks = select(
@@ -115,7 +115,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
         "memory_marks",
         arguments=[*device.arguments, axis, since, until],
         order_by="end_position - start_position DESC, start_position",
-        limit=MOST_MARKS,
+        limit=MAX_MARKS,
     )
     held = data.rows(bands)
     queries = {"curve": curve, "bands": bands, "marks": marks}
@@ -154,7 +154,7 @@ def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
 
 
 def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
-    """Return where the steps begin and end on the axis, or all of it if the device lacks them."""
+    """Return the range of the steps on the axis, or the full axis if it lacks the steps."""
     if steps.is_whole:
         return 0, whole
     query = select(
@@ -215,6 +215,6 @@ def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> di
             colour_of[name] = colours.UNKNOWN_OWNERS[name == ingest.names.BEFORE_TRACE]
             continue
         free = [colour for colour in colours.OWNERS if colour not in colour_of.values()]
-        preferred = colours.OWNERS[ranking[name] % MOST_OWNERS]
+        preferred = colours.OWNERS[ranking[name] % MAX_OWNERS]
         colour_of[name] = preferred if preferred in free else free[0]
     return {name: colour_of[name] for name in owners}

@@ -11,14 +11,14 @@ from dashboard.memory.chosen_moment import Moment, name
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 
-SIDE_PIXELS = 150  # for names at the left; the same for all charts, which aligns them
+SIDE_PIXELS = 150  # left of each chart, for names; the same width aligns the charts
 SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}
 STEPS = "steps"
-MOST_LANES = 8
-STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # alternating; black text is readable on both
+MAX_LANES = 8
+STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # the colours alternate, and black text is readable on both
 ANNOTATION = "#61CCF2"
-MOST_LINES = 6  # of labels above each other
-EDGE = 0.8  # fraction of the width after which labels are to the left of their mark
+MAX_LINES = 6  # maximum number of lines of labels above the curve
+LABEL_LEFT_FROM = 0.8  # marks right of this fraction of the width have their label on the left
 NAME_WIDTH = 120  # characters in tooltips
 
 
@@ -33,7 +33,7 @@ def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
     lengths = (marks["end_position"] - marks["start_position"]).groupby(lane).sum()
     order = [STEPS] if is_step.any() else []
     order += [one for one in lengths.sort_values(ascending=False).index if one != STEPS]
-    shown = order[:MOST_LANES]
+    shown = order[:MAX_LANES]
     boxes = marks.assign(
         lane=lane.map({name: index for index, name in enumerate(shown)}),
         start=marks["start_position"],
@@ -58,9 +58,9 @@ def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
         alt="Steps and annotations over time",
         side_pixels=SIDE_PIXELS,
     )
-    if len(order) > MOST_LANES:
+    if len(order) > MAX_LANES:
         st.caption(
-            f"The {MOST_LANES} longest of {len(order)} kinds of steps and annotations are shown."
+            f"The {MAX_LANES} longest of {len(order)} kinds of steps and annotations are shown."
         )
 
 
@@ -73,7 +73,7 @@ def _length(value: float, stretch: Stretch) -> str:
 def lines(device: MemoryDevice, marks: pd.DataFrame, moment: Moment) -> int:
     """Return the number of lines that the labels of `points` need."""
     errors = int((marks["kind"] == "oom").sum())
-    return min(MOST_LINES, errors + (1 if moment.ordinal == device.peak_ordinal else 2))
+    return min(MAX_LINES, errors + (1 if moment.ordinal == device.peak_ordinal else 2))
 
 
 def points(
@@ -107,7 +107,7 @@ def points(
             "position": position / factor,
             "label": label,
             "colour": colour,
-            "left": (position - stretch.since) > EDGE * (stretch.until - stretch.since),
+            "left": (position - stretch.since) > LABEL_LEFT_FROM * (stretch.until - stretch.since),
             "line": number,
         }
         for number, (position, label, colour) in enumerate(found)
@@ -128,7 +128,7 @@ def points(
                     dx=-5 if left else 5,
                     fontWeight="bold",
                     baseline="top",
-                ).encode(y=alt.value(2 + 15 * (line % MOST_LINES)), text=alt.Text("label:N"))
+                ).encode(y=alt.value(2 + 15 * (line % MAX_LINES)), text=alt.Text("label:N"))
             )
     return layers
 

@@ -17,7 +17,8 @@ COLUMNS = (
     "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
-HISTORY = 2  # actions, because taking a snapshot is an action too
+# Minimum number of actions in a history; taking a snapshot is an action too.
+MIN_HISTORY_ACTIONS = 2
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class MemoryDevice:
     rank: int
     device_type: str
     device: int | None
-    label: str  # as PyTorch names it: cuda:0
+    label: str  # PyTorch's name of the device, for example cuda:0
     origin: str
     actions: int
     allocations: int
@@ -56,18 +57,18 @@ class MemoryDevice:
     @property
     def has_history(self) -> bool:
         """Whether there is a curve, not only a state."""
-        return self.actions >= HISTORY
+        return self.actions >= MIN_HISTORY_ACTIONS
 
     @property
     def span_ns(self) -> int:
-        """Time from the first action to the last; 0 if no times were recorded."""
+        """Time from the first action to the last, or 0 if no times were recorded."""
         if self.first_ns is None or self.last_ns is None:
             return 0
         return self.last_ns - self.first_ns
 
     @property
     def end_ordinal(self) -> int:
-        """The ordinal of the last action; -1 without actions."""
+        """The ordinal of the last action, or -1 without actions."""
         return self.actions - 1
 
     def where(self) -> dict[str, Scalar]:

@@ -11,7 +11,7 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
 from dashboard.widgets import menu
 
-MOST_ERRORS = 5
+MAX_ERRORS = 5
 TOP = 5
 
 
@@ -22,14 +22,14 @@ def show(device: MemoryDevice) -> None:
     query = select("*", "oom_report", device.where(), order_by="ordinal")
     frame = data.rows(query)
     st.subheader("Out of memory", anchor=False)
-    for row in frame.head(MOST_ERRORS).itertuples():
+    for row in frame.head(MAX_ERRORS).itertuples():
         st.error(_error(row), icon=":material/error:")
-    if len(frame) > MOST_ERRORS:
+    if len(frame) > MAX_ERRORS:
         st.caption(
-            f"The first {MOST_ERRORS} of {len(frame):,} errors are shown. The SQL returns all."
+            f"The first {MAX_ERRORS} of {len(frame):,} errors are shown. The SQL returns all."
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        for number, row in enumerate(frame.head(MOST_ERRORS).itertuples(), 1):
+        for number, row in enumerate(frame.head(MAX_ERRORS).itertuples(), 1):
             st.button(
                 "Show this moment" + (f" ({number})" if len(frame) > 1 else ""),
                 icon=":material/my_location:",

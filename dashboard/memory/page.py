@@ -23,7 +23,7 @@ from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
 SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 CAPTURE = """capture run --profile-activities CPU GPU MEM --out run_dir -- script.py
 ingest add run_dir/"""
 
@@ -64,15 +64,15 @@ def _run(device: MemoryDevice, steps: Steps) -> None:
 
 def _warnings(device: MemoryDevice) -> None:
     messages = [text for code, text in device_memory.warnings(device) if code not in SHOWN_BELOW]
-    for message in messages[:MOST_WARNINGS]:
+    for message in messages[:MAX_WARNINGS]:
         text = formatting.literal(formatting.clipped(message, 400))
         st.warning(text, icon=":material/running_with_errors:")
-    if len(messages) > MOST_WARNINGS:
-        st.caption(f"{len(messages) - MOST_WARNINGS:,} more warnings are on the page Runs.")
+    if len(messages) > MAX_WARNINGS:
+        st.caption(f"{len(messages) - MAX_WARNINGS:,} more warnings are on the page Runs.")
 
 
 def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
-    """Show what the file does not contain, and so what the page cannot show."""
+    """Show the data that the file lacks, and that the page therefore cannot show."""
     if not device.has_history:
         st.info(
             "The snapshot has no history, only the state at one moment. To record a history, call "

@@ -10,7 +10,7 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
 from dashboard.widgets import menu
 
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 FRAGMENTS = (
     "segments, bytes, active_bytes, inactive_bytes, inactive_percent, stranded_bytes, "
     "rounding_bytes, largest_inactive_bytes"
@@ -68,11 +68,11 @@ def _table(device: MemoryDevice, report: Report) -> None:
         menu.show({report.title.lower(): report.query}, f"{device.run}-{report.title.lower()}")
     key = f"{report.title.lower().replace(' ', '-')}-{device.key}"
     tables.show(
-        frame.head(MOST_ROWS), report.view, key=key, hidden=report.hidden, labels=report.labels
+        frame.head(MAX_ROWS), report.view, key=key, hidden=report.hidden, labels=report.labels
     )
-    if len(frame) > MOST_ROWS:
+    if len(frame) > MAX_ROWS:
         st.caption(
-            f"The first {MOST_ROWS:,} of {len(frame):,} rows are shown. Downloads and SQL have all."
+            f"The first {MAX_ROWS:,} of {len(frame):,} rows are shown. Downloads and SQL have all."
         )
 
 
@@ -133,7 +133,7 @@ def _leaks(device: MemoryDevice) -> Report:
 
 
 def _no_leaks(device: MemoryDevice) -> str:
-    """Return why there are no leaks to list."""
+    """Return the reason why the list of leaks is empty."""
     if not device.has_history or not device.allocations:
         return ""
     if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:

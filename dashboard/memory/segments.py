@@ -11,10 +11,10 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
 from dashboard.widgets import menu
 
-MOST_SEGMENTS = 600
-MOST_PIECES = 1_200
-MOST_ROWS = 26  # about as many rows of segments are drawn
-GAP = 1 / 500  # of a row's width, between two segments
+MAX_SEGMENTS = 600
+MAX_PIECES = 1_200
+MAX_ROWS = 26  # the approximate number of rows in the drawing
+GAP = 1 / 500  # the gap between two segments, as a fraction of a row's width
 ROW_PIXELS = 18
 TICKS = 6
 MEANINGS = {
@@ -33,7 +33,7 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     query = select(
         "segment_ordinal, segment_address, segment_bytes, offset_bytes, bytes, state, pieces, "
         "user_frame, is_replayed",
-        f"memory_map('moment', {MOST_SEGMENTS}, {MOST_PIECES})",
+        f"memory_map('moment', {MAX_SEGMENTS}, {MAX_PIECES})",
         given=device.at(moment.ordinal),
         order_by="segment_ordinal, offset_bytes",
     )
@@ -62,11 +62,11 @@ def _meanings(frame: pd.DataFrame) -> dict[str, str]:
 def packed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the row of each segment, and its offset in the row in bytes.
 
-    Segments are placed largest first, each in the first row with enough space. Rows are as wide as
-    the largest segment, or wider if that is needed to fit all into about MOST_ROWS rows.
+    Segments are placed largest first, each in the first row with enough space. A row is as wide as
+    the largest segment, or wider so that all segments fit into about MAX_ROWS rows.
     """
     segments = frame.drop_duplicates("segment_ordinal")[["segment_ordinal", "segment_bytes"]]
-    width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MOST_ROWS)
+    width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MAX_ROWS)
     used: list[float] = []
     packing = []
     for segment in segments.itertuples():
@@ -92,11 +92,11 @@ def _summary(frame: pd.DataFrame) -> str:
 
 def _caption(frame: pd.DataFrame) -> str:
     sentences = ["Segments are drawn to scale, largest first. A row holds as many as fit."]
-    if frame["segment_ordinal"].nunique() == MOST_SEGMENTS:
-        sentences.append(f"Only the {MOST_SEGMENTS} largest segments are shown.")
+    if frame["segment_ordinal"].nunique() == MAX_SEGMENTS:
+        sentences.append(f"Only the {MAX_SEGMENTS} largest segments are shown.")
     if (frame["pieces"] > 1).any():
         sentences.append(
-            f"The {MOST_PIECES:,} largest pieces are drawn separately. Smaller neighbours with the "
+            f"The {MAX_PIECES:,} largest pieces are drawn separately. Smaller neighbours with the "
             "same state are merged."
         )
     if frame["is_replayed"].any():

@@ -14,8 +14,8 @@ from dashboard.widgets import menu
 
 UNKNOWN = {"", "??"}
 OWN = "your own"
-LINES = 8  # of a shortened stack
-OWN_LINES = 4  # of these, the most that are kept for the user's own code
+LINES = 8  # lines of a shortened stack
+OWN_LINES = 4  # maximum number of these lines from the user's own code
 LINE_WIDTH = 90  # characters
 
 

@@ -14,8 +14,8 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
 from dashboard.widgets import menu, run_picker
 
-MOST_OWNERS = 1_000
-MOST_ALLOCATIONS = 200
+MAX_OWNERS = 1_000
+MAX_ALLOCATIONS = 200
 EXPLAINED = {
     ingest.names.BEFORE_TRACE: "allocated before the recording and freed during it.",
     ingest.names.NO_STACK: "no stack was recorded. Libraries may allocate without one. This also "
@@ -65,7 +65,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
         {"level": level},
         given=device.at(moment.ordinal),
         order_by="bytes DESC, name",
-        limit=MOST_OWNERS,
+        limit=MAX_OWNERS,
     )
     frame = data.rows(query)
     if frame.empty:
@@ -107,7 +107,7 @@ def _largest(device: MemoryDevice, moment: Moment) -> None:
         "memory_allocations_at('moment')",
         given=device.at(moment.ordinal),
         order_by="bytes DESC, allocation_id",
-        limit=MOST_ALLOCATIONS,
+        limit=MAX_ALLOCATIONS,
     )
     stack = _table(device, query, "", moment)
     if stack is not None:
@@ -131,7 +131,7 @@ def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -
         "memory_allocations_at('moment') SEMI JOIN owned USING (allocation_id)",
         given={**device.at(moment.ordinal), "owned": owned},
         order_by="bytes DESC, allocation_id",
-        limit=MOST_ALLOCATIONS,
+        limit=MAX_ALLOCATIONS,
     )
     heading = formatting.literal(formatting.clipped(owner, 100))
     st.markdown(f"**Allocations of {heading}**")
@@ -175,8 +175,8 @@ def _table(
         selected=selected,
     )
     menu.show({"allocations": query}, f"{device.run}-allocations")
-    if len(frame) == MOST_ALLOCATIONS:
-        st.caption(f"The {MOST_ALLOCATIONS} largest allocations are shown.")
+    if len(frame) == MAX_ALLOCATIONS:
+        st.caption(f"The {MAX_ALLOCATIONS} largest allocations are shown.")
     run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)
     if not rows:
         if frame["stack_id"].notna().any():

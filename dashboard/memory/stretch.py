@@ -24,7 +24,7 @@ class Stretch:
         return factor, f"time since the first action ({unit})"
 
     def described(self, whole: int) -> str:
-        """Return its length, its start and end, and the length of the whole axis, as a text."""
+        """Return a text with the range's length, start and end, and the length of the axis."""
         if self.axis == "order":
             length = self.until - self.since
             return f"{length:,} actions from {self.since:,} to {self.until:,} of {whole:,}"

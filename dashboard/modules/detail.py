@@ -9,7 +9,7 @@ from dashboard.query import Query, Value, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 METRICS = {
     "total_ns": ("Host time", formatting.duration, "Time in the module on the host."),
     "self_ns": ("Self time", formatting.duration, "Host time without the modules inside it."),
@@ -48,7 +48,7 @@ def operators_query(view: View, module_id: int) -> Query:
         {**_where(view, module_id), "category": "cpu_op"},
         group_by="name",
         order_by="device_ns DESC NULLS LAST, self_ns DESC, name",
-        limit=MOST_ROWS,
+        limit=MAX_ROWS,
     )
 
 
@@ -62,7 +62,7 @@ def kernels_query(view: View, module_id: int) -> Query:
         _where(view, module_id),
         group_by="name",
         order_by="device_ns DESC, name",
-        limit=MOST_ROWS,
+        limit=MAX_ROWS,
     )
 
 

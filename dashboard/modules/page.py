@@ -11,9 +11,9 @@ from dashboard.widgets import incomplete_runs, menu, run_picker
 from dashboard.widgets.view import View
 
 MODULE = "module"  # URL parameter: the id of the ticked module
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 NAME_WIDTH = 26  # characters
-INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
+INDENT = "\u2007\u2007"  # two figure spaces, which a browser does not collapse
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
 COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
 
@@ -57,7 +57,7 @@ def _tree(view: View) -> pd.Series | None:
         return None
     ids = [str(each) for each in frame["module_id"]]
     module_id = st.query_params.get(MODULE)
-    shown = frame.head(MOST_ROWS)
+    shown = frame.head(MAX_ROWS)
     empty = [name for name in MEASURES if not shown[name].fillna(0).any()]
     rows = tables.show(
         shown.assign(
@@ -78,12 +78,12 @@ def _tree(view: View) -> pd.Series | None:
         },
         bars=["total_ns" if "device_ns" in empty else "device_ns"],
         select="single-row",
-        selected=[ids.index(module_id)] if module_id in ids[:MOST_ROWS] else [],
+        selected=[ids.index(module_id)] if module_id in ids[:MAX_ROWS] else [],
         fills_window=True,
     )
     note = "A module includes the modules inside it. Click a module to see its details."
-    if len(frame) > MOST_ROWS:
-        note += f" The first {MOST_ROWS:,} of {len(frame):,} modules. The menu has all of them."
+    if len(frame) > MAX_ROWS:
+        note += f" The first {MAX_ROWS:,} of {len(frame):,} modules. The menu has all of them."
     st.caption(note)
     chosen = frame.iloc[rows[0]] if rows else None
     run_picker.remember(MODULE, None if chosen is None else str(chosen["module_id"]))

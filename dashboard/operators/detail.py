@@ -12,8 +12,8 @@ from dashboard.widgets import menu, split, timeline_link
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
-MOST_CALLS = 500
-MOST_SEQUENCES = 200
+MAX_CALLS = 500
+MAX_SEQUENCES = 200
 IN_SEQUENCE = 40  # characters of a kernel's name in a sequence
 SHOWN_NAME = 4_000
 NOTHING = "Nothing was recorded."
@@ -73,7 +73,7 @@ def _operator(view: View, level: str, name: str) -> None:
             "op_calls",
             where,
             order_by="device_ns DESC, start_ns",
-            limit=MOST_CALLS,
+            limit=MAX_CALLS,
         )
         _calls(query, "op_calls", "calls", *_context(view), without)
 
@@ -88,7 +88,7 @@ def _sequences(view: View, where: dict[str, Scalar]) -> None:
         arguments=(not view.steps.is_whole,),
         group_by="kernels",
         order_by="sum(calls * length) DESC, kernels",
-        limit=MOST_SEQUENCES,
+        limit=MAX_SEQUENCES,
     )
     frame = data.rows(query)
     if frame.empty:
@@ -136,7 +136,7 @@ def _kernel(view: View, name: str) -> None:
             "kernels",
             where,
             order_by="dur_ns DESC, start_ns",
-            limit=MOST_CALLS,
+            limit=MAX_CALLS,
         )
         _calls(query, "kernels", "kernel-calls", *_context(view))
 
@@ -181,7 +181,7 @@ def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
             "ops",
             where,
             order_by="self_ns DESC, start_ns",
-            limit=MOST_CALLS,
+            limit=MAX_CALLS,
         )
         _calls(query, "ops", "host-calls", {"run": run}, rank, files)
 
@@ -232,5 +232,5 @@ def _calls(
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         menu.show({name: query}, name, files)
-        most = f"The {MOST_CALLS} longest calls. " if len(frame) == MOST_CALLS else ""
+        most = f"The {MAX_CALLS} longest calls. " if len(frame) == MAX_CALLS else ""
         st.caption(f"{most}Click a call to see it in the timeline.")

@@ -14,9 +14,9 @@ from dashboard.query import Query, Value, select
 from dashboard.widgets import menu, metrics, run_picker, step_parts
 from dashboard.widgets.view import View
 
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 BARS = 10
-MOST_PROCESSES = len(colours.RUNS)
+MAX_PROCESSES = len(colours.RUNS)
 RANKED = "process"  # URL parameter: the run and the rank of the ticked row
 
 
@@ -37,12 +37,12 @@ def show(runs: Sequence[str], view: View) -> None:
         name, process = st.query_params.get("name"), st.query_params.get(RANKED)
         selected = [
             index
-            for index, key in enumerate(keys[:MOST_ROWS])
+            for index, key in enumerate(keys[:MAX_ROWS])
             if key[0] == name and process in (None, key[1])
         ]
         menu.heading("By operator", {"ranking": query}, "host-ranking", files=view.files)
         ticked = tables.show(
-            frame.head(MOST_ROWS),
+            frame.head(MAX_ROWS),
             "host_op_ranking",
             key=f"host-{'-'.join(runs)}-{view.key}-{search}",
             hidden=[column for column in ("run_id", "rank") if frame[column].nunique() == 1],
@@ -66,7 +66,7 @@ def show(runs: Sequence[str], view: View) -> None:
 
 
 def _query(runs: Sequence[str], view: View, search: str) -> Query:
-    """Return the query for the ranking of one run's steps, or of several runs as a whole."""
+    """Return the query for the ranking of one run's steps, or of several complete runs."""
     options: Any = {"containing": ("name", search), "order_by": "self_ns DESC, name"}
     columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
     if view.run is None or view.device is None or view.steps.is_whole:
@@ -103,7 +103,7 @@ def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
     order = frame["run_id"].map(list(runs).index)
     rows = sorted(zip(order, frame["rank"], processes, strict=True))
     named = list(dict.fromkeys(process for *_, process in rows))
-    shown = named[:MOST_PROCESSES]
+    shown = named[:MAX_PROCESSES]
     bars = pd.DataFrame(
         {
             "name": frame["name"],
@@ -115,7 +115,7 @@ def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
     first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
     charts.grouped_bars(bars, shown, "host self time")
-    if len(named) > MOST_PROCESSES:
+    if len(named) > MAX_PROCESSES:
         st.caption(
-            f"The first {MOST_PROCESSES} of {len(named)} processes. The table has all of them."
+            f"The first {MAX_PROCESSES} of {len(named)} processes. The table has all of them."
         )

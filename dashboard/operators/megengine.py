@@ -13,7 +13,7 @@ from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 BARS = 12
 HEIGHT = 420
 COLUMNS = {
@@ -68,7 +68,7 @@ def show(view: View) -> None:
     _table(data.rows(queries[str(by)]), str(by), view)
     left, right = st.container(key="beside-scatter").columns(2, gap="medium")
     with left:
-        _scatter(data.rows(queries["operator"]).head(MOST_ROWS))
+        _scatter(data.rows(queries["operator"]).head(MAX_ROWS))
     with right:
         _sides(data.rows(queries["type"]))
 
@@ -85,15 +85,15 @@ def _query(by: str, where: dict[str, Scalar]) -> Query:
 
 def _table(frame: pd.DataFrame, by: str, view: View) -> None:
     tables.show(
-        frame.head(MOST_ROWS),
+        frame.head(MAX_ROWS),
         RELATIONS[by],
         key=f"computation-{view.key}-{by}",
         labels=LABELS,
         bars=["device_time_ns", "host_time_ns"],
         hidden=[column for column in ("out_shapes",) if column in frame],  # leaves width for names
     )
-    if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
+    if len(frame) > MAX_ROWS:
+        st.caption(f"The first {MAX_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
 
 
 def _scatter(frame: pd.DataFrame) -> None:

@@ -17,7 +17,7 @@ LEVELS = {
     "leaf": "innermost operator around the launch",
     "kernel": "name of the kernel",
 }
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 
 
 def page(view: View) -> None:
@@ -89,13 +89,13 @@ def _ranking(view: View, level: str) -> None:
             files=view.files,
         )
         rows = tables.show(
-            frame.head(MOST_ROWS),
+            frame.head(MAX_ROWS),
             "ranking",
             key=f"ranking-{view.key}-{level}-{search}",
             labels={"name": "kernel" if level == "kernel" else "operator"},
             bars=["percent"],
             select="single-row",
-            selected=[names.index(name)] if name in names[:MOST_ROWS] else [],
+            selected=[names.index(name)] if name in names[:MAX_ROWS] else [],
         )
         st.caption("Tick a row to see its kernels, shapes and calls.")
         _notes(len(frame), set(names), float(frame["percent"].max()), of)
@@ -111,7 +111,7 @@ def _ranking(view: View, level: str) -> None:
 
 
 def _missing(view: View, name: str, search: str) -> str:
-    """Return why the name in the address is not in the table."""
+    """Return the reason why the name in the address is not in the table."""
     short = formatting.literal(formatting.short_name(name))
     if search and search.lower() not in name.lower():
         return f"The filter hides **{short}**. Clear it to see the row."
@@ -121,8 +121,8 @@ def _missing(view: View, name: str, search: str) -> str:
 def _notes(rows: int, names: set[str], most: float, of: str) -> None:
     """Explain the shares, the cut and the row without an operator."""
     notes = [f"Shares are of {of}."]
-    if rows > MOST_ROWS:
-        notes.append(f"The first {MOST_ROWS:,} of {rows:,} rows. The menu has all of them.")
+    if rows > MAX_ROWS:
+        notes.append(f"The first {MAX_ROWS:,} of {rows:,} rows. The menu has all of them.")
     if most > 100:
         notes.append("Activities overlap on this device, so shares add up to more than 100%.")
     if ingest.names.NO_OP in names:

@@ -10,16 +10,16 @@ from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
 from dashboard.widgets import compare_link, menu, run_picker
 
-MOST_RUNS = len(colours.RUNS)
-MOST_ROWS = 2_000
+MAX_RUNS = len(colours.RUNS)
+MAX_ROWS = 2_000
 BARS = 10
 
 
 def page(picked: Sequence[str], level: str) -> None:
     """Draw a column for each run. The order is by the longest time of a name in any run."""
-    runs = list(picked[:MOST_RUNS])
-    if len(picked) > MOST_RUNS:
-        st.warning(f"Only the first {MOST_RUNS} of {len(picked)} runs are shown.")
+    runs = list(picked[:MAX_RUNS])
+    if len(picked) > MAX_RUNS:
+        st.warning(f"Only the first {MAX_RUNS} of {len(picked)} runs are shown.")
     _metrics(runs)
     search = run_picker.search("filter by name")
     if len(runs) == 2:
@@ -41,7 +41,7 @@ def page(picked: Sequence[str], level: str) -> None:
     with left:
         name = f"{level}-ranking-of-{len(runs)}-runs"
         menu.heading("Device time, side by side", {"ranking": query}, name)
-        wide = side_by_side(frame, runs).head(MOST_ROWS)
+        wide = side_by_side(frame, runs).head(MAX_ROWS)
         tables.show(
             wide.rename(columns={run: f"{run}_ns" for run in runs}),
             "ranking_over_all",

@@ -21,7 +21,7 @@ CONFIGURATION = {
     "diffusers_version": "diffusers {}",
     "driver": "{}",
 }
-MOST_CHARACTERS = 60
+MAX_CHARACTERS = 60
 
 
 def show(run: str) -> None:
@@ -49,4 +49,4 @@ def _facts(row: Any) -> Iterator[str]:
     facts += [f"{key}={value}" for key, value in (row.tags or {}).items()]
     for fact in facts:
         if not formatting.missing(fact):
-            yield formatting.clipped(str(fact), MOST_CHARACTERS)
+            yield formatting.clipped(str(fact), MAX_CHARACTERS)

@@ -11,9 +11,9 @@ from dashboard.widgets.view import View
 
 EXPLAINED = (
     "The stages of a call: encoding of texts and images, the denoising loop with its classes of "
-    "blocks, decoding, and other code. The times of the stages add up to the time of the call, and "
-    "those of the blocks to the time of their stage. Device work counts in the stage that launched "
-    "it. Idle time counts in the stage that launched the work that ended it."
+    "blocks, decoding, and other code. The times of the stages add up to the time of the call. "
+    "The times of the blocks add up to the time of their stage. Device work counts in the stage "
+    "that launched it. Idle time counts in the stage that launched the work that ended it."
 )
 ROW = ["level", "stage", "block_class"]
 STACK = "parts"

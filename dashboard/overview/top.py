@@ -9,8 +9,8 @@ from dashboard.widgets import advice_kinds, menu, page_change
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 
-MOST = 5
-MOST_ADVICE = 2
+MAX_ROWS = 5
+MAX_ADVICE = 2
 
 
 def of_device(view: View, level: str, title: str) -> None:
@@ -21,7 +21,7 @@ def of_device(view: View, level: str, title: str) -> None:
         {"level": level, "name <>": "bubble", **view.of_device()},
         arguments=(view.run, *view.steps.bounds),
         order_by="device_ns DESC, name",
-        limit=MOST,
+        limit=MAX_ROWS,
     )
     _table(view, title, query, "ranking_of_steps", "device_ns", level)
 
@@ -34,7 +34,7 @@ def host_operators(view: View) -> None:
         {"rank": view.device.rank if view.device else None},
         arguments=(view.run, *view.steps.bounds),
         order_by="self_ns DESC, name",
-        limit=MOST,
+        limit=MAX_ROWS,
     )
     _table(view, "Operators", query, "host_op_ranking", "self_ns", None)
 
@@ -44,7 +44,7 @@ def advice(view: View, device: Device) -> None:
     query = advice_kinds.pieces(view)
     menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
-    for piece in frame.head(MOST_ADVICE).itertuples():
+    for piece in frame.head(MAX_ADVICE).itertuples():
         title = advice_kinds.title(piece.kind, device.is_host)
         st.markdown(
             f"**{formatting.duration(piece.bound_ns)}** ({formatting.percent(piece.percent)}) at "

@@ -14,7 +14,7 @@ from dashboard.widgets.view import View
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts other events."
 RECORDING = (
     "These times cover the whole recording and are means over its devices. Step time and busy % "
-    "in the table are those of the median step on the slowest device."
+    "in the table describe the median step on the slowest device."
 )
 COUNTED_FROM_ZERO = "memory_without_totals"  # a source whose memory is counted from 0
 HEIGHT = 48  # pixels of the line of links

@@ -15,7 +15,7 @@ from dashboard.widgets import run_picker
 
 KEY = "runs_table"
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"
-TAG = "tag "  # before a tag's key, in the list of groups and in the URL
+TAG = "tag "  # the prefix of a tag's key, in the list of groups and in the URL
 PINS = "runs_pins"
 
 

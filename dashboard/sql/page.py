@@ -49,7 +49,7 @@ ORDER BY events DESC
 LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
-MOST_CHARACTERS = 2_000  # of an error
+MAX_CHARACTERS = 2_000  # maximum characters of an error message
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
 def _show_error(error: str) -> None:
     if "\n" in error:  # a database error, which points to a position in the query
         st.error("The query is not valid.", icon=":material/error:")
-        st.code(error[:MOST_CHARACTERS], language=None, wrap_lines=True)
+        st.code(error[:MAX_CHARACTERS], language=None, wrap_lines=True)
     else:
-        message = formatting.clipped(error, MOST_CHARACTERS)
+        message = formatting.clipped(error, MAX_CHARACTERS)
         st.error(formatting.literal(message), icon=":material/block:")

@@ -12,10 +12,10 @@ from dashboard.widgets import menu
 SHOWN_ROWS = 1_000
 SHOWN_COLUMNS = 200
 SHOWN_CELLS = 20_000  # a browser draws these in a third of a second
-SHOWN_CHARACTERS = 4_000_000  # in all cells together; downloads have all
-LONGEST_CELL = 1_000
-LONGEST_HEADING = 60
-FLOAT_DIGITS = 6  # significant digits; digits before the decimal point are all kept
+SHOWN_CHARACTERS = 4_000_000  # in all cells together; downloads have the full texts
+MAX_CELL_LENGTH = 1_000
+MAX_HEADING_LENGTH = 60
+FLOAT_DIGITS = 6  # significant digits; digits before the decimal point are never rounded
 
 
 def on_screen(result: ingest.Result) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def on_screen(result: ingest.Result) -> pd.DataFrame:
             frame.isetitem(index, frame.iloc[:, index].map(_rounded))
         elif pd.api.types.is_bool_dtype(dtype):
             frame.isetitem(index, frame.iloc[:, index].map({True: "true", False: "false"}))
-    return tables.clipped(frame, min(LONGEST_CELL, SHOWN_CHARACTERS // max(1, frame.size)))
+    return tables.clipped(frame, min(MAX_CELL_LENGTH, SHOWN_CHARACTERS // max(1, frame.size)))
 
 
 def _rounded(value: float) -> float:
@@ -37,7 +37,7 @@ def _rounded(value: float) -> float:
 
 
 def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
-    """Draw the table, a caption on what it leaves out, and downloads of the full result.
+    """Draw the table, a caption about omitted rows and columns, and downloads of the full result.
 
     `key` identifies the query, so that the table of another query starts unsorted.
     """
@@ -63,7 +63,7 @@ def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
         "",
         key=f"result-{key}",
         labels={
-            column: formatting.clipped(name, LONGEST_HEADING)
+            column: formatting.clipped(name, MAX_HEADING_LENGTH)
             for column, name in zip(columns, names, strict=True)
         },
         numbers=[

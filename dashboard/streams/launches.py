@@ -12,9 +12,9 @@ from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.view import View
 
 LONG_CALL_NS, LONG_DELAY_NS = 50_000, 100_000
-SHORTEST_NS = 1_000  # shorter delays count in the first bar
+FIRST_BAR_NS = 1_000  # shorter delays count in the first bar
 BARS = 4  # per power of ten
-MOST = 100
+MAX_DELAYS = 100
 HEIGHT = 240
 NOTHING = "No launch was recorded in these steps."
 
@@ -31,7 +31,7 @@ def show(view: View) -> None:
 
 def _histogram(view: View) -> None:
     query = select(
-        f"floor({BARS} * log10(greatest(delay_ns, {SHORTEST_NS})))::INTEGER AS bar, "
+        f"floor({BARS} * log10(greatest(delay_ns, {FIRST_BAR_NS})))::INTEGER AS bar, "
         "count(*) AS launches",
         "launch_calls",
         view.of_steps(),
@@ -57,7 +57,7 @@ def _histogram(view: View) -> None:
             "launches": frame["launches"],
             "delay": [
                 f"{formatting.duration(a)} to {formatting.duration(b)}"
-                if a > SHORTEST_NS
+                if a > FIRST_BAR_NS
                 else f"up to {formatting.duration(b)}"
                 for a, b in zip(since, until, strict=True)
             ],
@@ -119,7 +119,7 @@ def _longest(view: View) -> None:
         "launch_calls",
         {**view.of_steps(), "delay_ns >": LONG_DELAY_NS},
         order_by="delay_ns DESC, start_ns, launch_id",
-        limit=MOST,
+        limit=MAX_DELAYS,
     )
     menu.heading("Longest delays", {"delays": query}, "longest-delays", files=view.files)
     frame = data.rows(query)
@@ -144,5 +144,5 @@ def _longest(view: View) -> None:
         select="single-row",
         on_select=clicked,
     )
-    most = f"The {MOST} longest delays. " if len(frame) == MOST else ""
+    most = f"The {MAX_DELAYS} longest delays. " if len(frame) == MAX_DELAYS else ""
     st.caption(f"{most}Click a row to see it in the timeline, from the launch to the kernel.")

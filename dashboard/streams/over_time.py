@@ -9,7 +9,7 @@ from dashboard.widgets.timeline import Strips
 from dashboard.widgets.view import View
 
 BINS = 240
-MOST_STREAMS = 4
+MAX_STREAMS = 4
 QUEUES, COPIES = "queues", "copies"
 
 
@@ -34,7 +34,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
 
 def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return a strip for each of the streams with the longest queues, and for each kind of copy."""
-    longest = frames[QUEUES].groupby("stream")["length"].max().nlargest(MOST_STREAMS)
+    longest = frames[QUEUES].groupby("stream")["length"].max().nlargest(MAX_STREAMS)
     strips = {}
     for stream in sorted(longest.index):
         rows = frames[QUEUES][frames[QUEUES]["stream"] == stream]
@@ -50,8 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    "Each queue and each kind of copy has a separate scale. Hover to see values. At most "
-    f"{MOST_STREAMS} queues are drawn, those of the streams with the longest queues.",
+    "Each queue and each kind of copy has a separate scale. Hover to see values. Only "
+    f"the {MAX_STREAMS} streams with the longest queues are drawn.",
     _queries,
     _drawn,
 )

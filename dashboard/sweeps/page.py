@@ -30,9 +30,9 @@ COLUMNS = {  # the columns of the table, and their headings
 }
 DIFFERENCES = ("p", "max_distance", "mean_distance")
 HELP = (
-    "Times are medians over processes, without a profiler. p comes from a rank test of the times "
-    "of the processes against those of eager. Differences are between the output and that of "
-    "eager with the same seed. For eager, they are between its processes."
+    "Times are medians over processes, without a profiler. p is from a rank test that compares "
+    "the times of the processes with eager's. Differences are between the variant's output and "
+    "eager's with the same seed. For eager, they are between its own processes."
 )
 
 

@@ -16,9 +16,10 @@ Pick = Callable[[str], None]
 KEY = "sweep-scatter"
 PICKED = "run"
 HEIGHT = 320
-FAR = 20  # if a variant is this many times slower than the fastest, the time axis is logarithmic
+# The time axis is logarithmic if a variant is slower than the fastest by this factor.
+LOG_SCALE_FACTOR = 20
 LABEL_SHARE = (0.22, 0.07)  # width and height of a label, relative to the chart
-RIGHT = 0.8  # points at this share of the width or more have their labels on the left
+LABEL_LEFT_FROM = 0.8  # points right of this share of the width have their labels on the left
 # Rounding to 8 bits gives a PSNR of 59 dB. 20 dB is an error of a tenth of the range.
 NEAR_DB, FAR_DB = 60, 20
 NEAR, DISTANT = "#5B8DEF", "#C2334D"
@@ -47,7 +48,7 @@ def show(frame: pd.DataFrame, at: str | None, pick: Pick) -> None:
         if chosen:
             pick(str(chosen[0]["run_id"]))
 
-    is_log = rows["x"].max() > FAR * rows["x"].min() > 0
+    is_log = rows["x"].max() > LOG_SCALE_FACTOR * rows["x"].min() > 0
     of = "device" if (drawn["peak_of"] == "device").all() else "host's process"
     points = (
         alt.Chart(rows)
@@ -120,7 +121,7 @@ def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str,
 
 
 def _colour(row: pd.Series) -> str:
-    """Return a colour by PSNR, from blue for outputs near that of eager to red for distant ones."""
+    """Return a colour by PSNR: blue if the output is near eager's output, red if it is far."""
     if row["max_distance"] == 0:
         return EQUAL
     if formatting.missing(row["psnr_db"]):
@@ -135,7 +136,7 @@ def _labels(rows: pd.DataFrame, is_log: bool) -> pd.DataFrame:
     placed: list[tuple[float, float]] = []
     kept, sides = [], []
     for x, y in zip(_shares(across), _shares(rows["y"]), strict=True):
-        side = "left" if x < RIGHT else "right"
+        side = "left" if x < LABEL_LEFT_FROM else "right"
         at = x if side == "left" else x - LABEL_SHARE[0]
         is_free = all(
             abs(at - other_x) > LABEL_SHARE[0] or abs(y - other_y) > LABEL_SHARE[1]

@@ -36,7 +36,7 @@ def show(row: pd.Series, close: Callable[[], None]) -> None:
 
 
 def distance(row: pd.Series) -> str:
-    """Return as text how much the output differs from that of the base."""
+    """Return a text about the difference between the output and the base's output."""
     pair = "between its processes" if row["is_base"] else "from eager"
     if formatting.missing(row["mean_distance"]):
         failure = (

@@ -26,7 +26,7 @@ NO_BOXES = ["lane", "start", "end", "colour", "text"]
 def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, zooms: bool) -> None:
     """Draw the chart, with the time range `shown` highlighted.
 
-    `start_ns` is the Unix time at the start of the recording, ns. `length_ns` is its length. If
+    `start_ns` is the Unix time at the start of the recording, and `length_ns` is its length. If
     `zooms` is true, a drag selects another range.
     """
     assert view.device

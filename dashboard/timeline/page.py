@@ -12,7 +12,7 @@ from dashboard.timeline import overview
 from dashboard.widgets import incomplete_runs, perfetto, run_picker, timeline, timeline_link, zoom
 from dashboard.widgets.view import View
 
-MOST_EVENTS = 400_000  # more are shown only if the user confirms
+MAX_EVENTS = 400_000  # more are shown only if the user confirms
 EVENTS_A_SECOND = 50_000
 HEIGHT = 820  # pixels: a screen of 1,000 without the header
 ALL_RANKS = "ranks"  # URL parameter: whether all ranks are shown
@@ -35,8 +35,8 @@ def page(view: View) -> None:
         return
     start_ns, end_ns = ends
     length_ns = end_ns - start_ns
-    of_steps = timeline.stretch_of_steps(view, start_ns, length_ns)
-    since, until = zoom.TRACE.stretch(length_ns, of_steps)
+    of_steps = timeline.range_of_steps(view, start_ns, length_ns)
+    since, until = zoom.TRACE.visible_range(length_ns, of_steps)
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         ranks = [] if _all_ranks(run) else [("rank", str(rank))]
@@ -73,7 +73,7 @@ def _is_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: in
     rank = {key: int(value) for key, value in of_rank.items()}
     query = select("count(*) AS events", "events", {"run_id": run, **rank, **inside})
     (row,) = data.rows(query).itertuples()
-    if row.events <= MOST_EVENTS:
+    if row.events <= MAX_EVENTS:
         return True
     st.info(
         f"Perfetto needs about {row.events // EVENTS_A_SECOND:,} s to load {row.events:,} events. "

@@ -8,16 +8,17 @@ import pandas as pd
 
 from dashboard.drawing import charts
 
-SIDE = 64  # pixels left of each chart for the labels of the y axis, the same to align the charts
-# Time formats of the x axis: the first one whose minimum length the axis has.
+# Pixels left of each chart for the labels of the y axis. The same width aligns the charts.
+SIDE_PIXELS = 64
+# Time formats of the x axis, each with the minimum length of the axis. The first match is used.
 TIME_FORMATS = (
     (pd.Timedelta(days=3), "%Y-%m-%d"),
     (pd.Timedelta(minutes=10), "%m-%d %H:%M"),
     (pd.Timedelta(0), "%H:%M:%S"),
 )
-# Multiples of powers of ten: the first set that yields enough ticks.
+# Multiples of powers of ten. The first set that yields enough ticks is used.
 LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))
-FEWEST_TICKS = 3
+MIN_TICKS = 3
 
 Channel = dict[str, Any]  # an encoding channel of Vega-Lite
 
@@ -90,8 +91,8 @@ def y(values: pd.Series, style: ChartStyle, has_change: bool) -> Channel:
         bottom = low - margin if low < 0 else max(0.0, low - margin)
         scale = {"domain": [bottom, high + max(margin, headroom * (high - low))], "nice": False}
     axis |= {
-        "minExtent": SIDE,
-        "maxExtent": SIDE,
+        "minExtent": SIDE_PIXELS,
+        "maxExtent": SIDE_PIXELS,
         "format": ",.4~r",
         "labelExpr": f"datum.label + ' {style.unit}'",
         "labelOverlap": True,
@@ -100,12 +101,12 @@ def y(values: pd.Series, style: ChartStyle, has_change: bool) -> Channel:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers between these, or none if too few fit: Vega then chooses the ticks."""
+    """Return round numbers in this range. If there are too few, return none, and Vega chooses."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in LOG_TICKS:
         ticks = [digit * 10.0**power for power in powers for digit in digits]
         within = [tick for tick in ticks if low <= tick <= high]
-        if len(within) >= FEWEST_TICKS:
+        if len(within) >= MIN_TICKS:
             return within
     return []
 

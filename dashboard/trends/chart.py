@@ -11,7 +11,7 @@ from dashboard.trends import axes
 from dashboard.trends.axes import Channel, ChartStyle
 
 PICK = "run"
-FEW = 60  # up to this many points are drawn large
+MAX_LARGE_POINTS = 60  # charts with at most this many points draw them large
 BEFORE, AFTER = 5, 4  # runs on each side of a change point, as in view `trend`
 MARKED = {"picked": (colours.RUNS[1], "diamond"), "other": (colours.RUNS[0], "circle")}
 SERIES = "Runs of one model, mode and device. A run without a model goes by its name."
@@ -71,7 +71,7 @@ def draw(
         if chosen:
             on_pick(str(chosen[0]["run_id"]))
 
-    size = (30 if style.is_small else 60) if len(rows) <= FEW else 18
+    size = (30 if style.is_small else 60) if len(rows) <= MAX_LARGE_POINTS else 18
     line = {
         "mark": {
             "type": "line",
@@ -160,7 +160,7 @@ def _heading(series: str, style: ChartStyle) -> dict[str, Any]:
             "fontSize": 12,
         },
         "encoding": {
-            "x": {"value": 4 - axes.SIDE},
+            "x": {"value": 4 - axes.SIDE_PIXELS},
             "y": {"value": -12},
             "text": {"field": "text", "type": "nominal"},
             "tooltip": [_named("series", "series")],
@@ -176,11 +176,12 @@ def _points(rows: pd.DataFrame, style: ChartStyle, unit: str) -> pd.DataFrame:
             "x": rows["x"],
             "number": rows["run_number"].map(formatting.count),
             "when": rows["started_at"].map(formatting.moment),
-            "value": rows["value"] / style.factor,  # null if a log scale cannot show it
+            "value": rows["value"] / style.factor,  # null if a log scale cannot show the value
             "formatted": [formatted(value, unit) for value in rows["value"]],
         }
     )
-    return data.sort_values("mark", kind="stable")  # picked runs last, so drawn above the others
+    # Picked runs come last, so that they are drawn above the others.
+    return data.sort_values("mark", kind="stable")
 
 
 def _medians(rows: pd.DataFrame, style: ChartStyle, x: Channel, y: Channel) -> list[dict[str, Any]]:

@@ -12,8 +12,8 @@ from dashboard.widgets import median_step, menu, run_picker
 from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]
-MOST_METRICS = 6
-MOST_POINTS = 4_000  # in all charts together; a browser draws these without delay
+MAX_METRICS = 6
+MAX_POINTS = 4_000  # in all charts together; a browser draws this number without delay
 AT = "at"  # URL parameter: the run of the clicked point
 
 
@@ -42,7 +42,8 @@ def page(view: View) -> None:
     _summary(frame, metrics)
     scope.explain(shown, set(frame["series"]))
     _charts(frame, metrics, axes, at, shown.picked)
-    if at in set(frame["run_id"]):  # below the charts, so that the clicked point does not move
+    # Draw the card below the charts, so that the clicked point does not move.
+    if at in set(frame["run_id"]):
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _unsteady(frame)
@@ -73,7 +74,7 @@ def _unsteady(frame: pd.DataFrame) -> None:
 
 
 def _pick_metrics(runs: pd.DataFrame) -> list[str]:
-    """Return the metrics that the user chose. The choices are those of the first run."""
+    """Return the metrics that the user chose. The metrics of the first run can be chosen."""
     any_run = list(runs["run_id"].head(1))
     listed = select(
         "DISTINCT metric, ordinal", "run_metrics_long", {"run_id": any_run}, order_by="ordinal"
@@ -85,9 +86,9 @@ def _pick_metrics(runs: pd.DataFrame) -> list[str]:
         default=FIRST_METRICS,
         key="metric",
         bind="query-params",
-        max_selections=MOST_METRICS,
+        max_selections=MAX_METRICS,
         help="Metrics of the median step on the slowest device of each run. In a run without a "
-        "device, they are those of the host.",
+        "device, metrics of the host.",
     )
 
 
@@ -146,10 +147,10 @@ def _metric(name: str, row: pd.Series, text: str) -> None:
 
 def _latest(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the latest rows, as many as a browser can draw."""
-    if len(frame) <= MOST_POINTS:
+    if len(frame) <= MAX_POINTS:
         return frame
-    st.caption(f"The latest {MOST_POINTS:,} of {len(frame):,} points. Downloads have all of them.")
-    return frame.tail(MOST_POINTS)
+    st.caption(f"The latest {MAX_POINTS:,} of {len(frame):,} points. Downloads have all of them.")
+    return frame.tail(MAX_POINTS)
 
 
 def _charts(

@@ -1,4 +1,4 @@
-"""The series that page Trends shows: those of the filters, the picked runs, or one model."""
+"""The series that page Trends shows. The filters, the picked runs or one model determine them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +29,8 @@ def choose(opened: str | None, view: View) -> Scope:
     """Draw the filters in the header bar, and return the scope.
 
     The scope is limited to the series of the picked runs. If no runs are picked and no filter is
-    set, it is limited to one model: that of `opened`, the run whose card is open, or the one with
-    the most runs.
+    set, it is limited to one model: the model of `opened`, which is the run whose card is open, or
+    the model with the most runs.
     """
     runs = _runs()
     where = _filters(runs, view)
@@ -96,7 +96,7 @@ def _runs() -> pd.DataFrame:
 
 
 def _first_model(runs: pd.DataFrame, opened: str | None) -> str | None:
-    """Return the model of the run whose card is open, or the one with the most runs."""
+    """Return the model of the run whose card is open, or the model with the most runs."""
     own = runs[runs["run_id"] == opened][NAMED]
     by_runs = runs.groupby(NAMED).size().sort_values(ascending=False, kind="stable")
     return next(map(str, [*own, *by_runs.index]), None)

@@ -12,8 +12,8 @@ from dashboard.trends.axes import ChartStyle
 from dashboard.trends.chart import label
 
 RUN_NUMBER, TIME = "run number", "time"
-MOST_SERIES = 8
-MOST_CHARTS = 9  # drawn at once; each takes about 30 ms in server and browser
+MAX_SERIES = 8
+MAX_CHARTS = 9  # drawn at once; each takes about 30 ms in server and browser
 # A row holds as many charts as fit, all of the same width: at least 260 pixels, if the page is that
 # wide.
 GRID = (
@@ -38,18 +38,18 @@ def controls() -> tuple[bool, bool]:
 
 
 def drawn_series(frame: pd.DataFrame, picked: Sequence[str]) -> list[str]:
-    """Return the series to draw: first those of picked runs, then those with the most runs."""
+    """Return the series to draw: series of picked runs first, then series with the most runs."""
     runs = frame.groupby("series")["run_id"].nunique()
     with_picked = set(frame[frame["run_id"].isin(picked)]["series"])
     order = sorted(
         runs.index, key=lambda series: (series not in with_picked, -runs[series], series)
     )
-    if (left := len(order) - MOST_SERIES) > 0:
+    if (left := len(order) - MAX_SERIES) > 0:
         st.caption(
-            f"Charts show {MOST_SERIES} of {len(order):,} series, those with the most runs. To see "
+            f"Charts show {MAX_SERIES} of {len(order):,} series, those with the most runs. To see "
             f"the other {left:,}, set a filter above or pick their runs on the left."
         )
-    return order[:MOST_SERIES]
+    return order[:MAX_SERIES]
 
 
 def show(
@@ -76,7 +76,7 @@ def show(
             st.caption(f"{label(metric)}: unknown in these runs.")
             continue
         drawn += len(series)
-        if drawn <= MOST_CHARTS:
+        if drawn <= MAX_CHARTS:
             st.markdown(f"**{label(metric)}**")
             _row(rows, frame, series, style, on_pick)
             continue

@@ -13,7 +13,7 @@ from ingest import units
 
 BINS = 300
 TICKS = 6
-MOST_NAMES = 8
+MAX_NAMES = 8
 # Kinds that take the colour of a part with another name.
 LIKE = {"queue": "tail", "thread": "overlap", "unexplained": "unknown"}
 HELP = (
@@ -141,7 +141,7 @@ def _of_levels(path: dict[str, Scalar], levels: list[str]) -> Query:
         "critical_path_summary",
         {**path, "level": levels, "name <>": "", **is_known},
         order_by="gain_ns DESC NULLS LAST, on_path_ns DESC, name",
-        limit=MOST_NAMES if is_known else None,
+        limit=MAX_NAMES if is_known else None,
     )
 
 

@@ -15,10 +15,11 @@ from dashboard.widgets import menu
 BOX, METRIC = "box", "flame"  # URL parameters
 REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
-MOST_BOXES = 499  # with a box for others below each, and the root, fewer than 1,000
-MOST_ROWS = 200
-FEW = 5  # if more calls contain everything, the graph starts at the innermost of them
-NEARLY = 0.99  # fraction of the width that counts as everything
+MAX_BOXES = 499  # with the root and a box of others below each box, this is fewer than 1,000 boxes
+MAX_ROWS = 200
+# If more calls than this contain nearly everything, the graph starts at the innermost.
+MAX_OUTER_CALLS = 5
+NEARLY_ALL = 0.99  # fraction of the width that counts as nearly everything
 
 
 class Metric(NamedTuple):
@@ -71,7 +72,7 @@ def show(
         first, second = (f"**{formatting.literal(run)}**" for run in runs)
         st.caption(
             f"Red boxes took more in {second} than in {first}, blue boxes less. The width counts "
-            "the larger value of each call, so the total may be more than that of either run."
+            "the larger value of each call, so the total may exceed the total of each run."
         )
     else:
         known = set(boxes["category"])
@@ -111,15 +112,15 @@ def show(
         colours=[colours.NEUTRAL] * len(frame) if runs else (),
     )
     caption = f"The names with the largest self values{inside}."
-    if len(frame) == MOST_ROWS:
-        caption += f" The first {MOST_ROWS} are shown. Search to find others."
+    if len(frame) == MAX_ROWS:
+        caption += f" The first {MAX_ROWS} are shown. Search to find others."
     if boxes["id"].isna().any():
         caption += f" The graph shows the {boxes['id'].count():,} largest boxes."
     st.caption(caption)
 
 
 def _box(calls: Query) -> str | None:
-    """Return the box in the URL, else the default box; None is the root.
+    """Return the box in the URL, else the default box, or None for the root.
 
     If many boxes contain nearly everything, the default is the innermost of them.
     """
@@ -130,12 +131,12 @@ def _box(calls: Query) -> str | None:
         return chosen
     boxes = data.rows(_select("id, caller_id, width", calls, None))
     whole = boxes["width"][boxes["caller_id"].isna()].sum()
-    wide = boxes[boxes["id"].notna() & (boxes["width"] >= NEARLY * whole)]
+    wide = boxes[boxes["id"].notna() & (boxes["width"] >= NEARLY_ALL * whole)]
     below = dict(zip(wide["caller_id"].fillna(ALL), wide["id"], strict=True))
     around = [ALL]
     while around[-1] in below:
         around.append(str(below[around[-1]]))
-    return around[-1] if len(around) > FEW else None
+    return around[-1] if len(around) > MAX_OUTER_CALLS else None
 
 
 def _callers(calls: Query, box: str | None) -> None:
@@ -179,12 +180,12 @@ def _names(calls: Query, box: str | None, column: str, search: str, is_compared:
         given={"names": every},
         containing=("name", search),
         order_by=f"abs({'change' if is_compared else 'self'}_{unit}) DESC, name",
-        limit=MOST_ROWS,
+        limit=MAX_ROWS,
     )
 
 
 def _select(
-    columns: str, calls: Query, box: str | None, most: int | None = MOST_BOXES, **options: Any
+    columns: str, calls: Query, box: str | None, most: int | None = MAX_BOXES, **options: Any
 ) -> Query:
     source = (
         f"flame_graph('calls', from_id := {ingest.literal(box)}, most := {ingest.literal(most)})"

@@ -9,7 +9,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 def warn(runs: Sequence[str]) -> None:
@@ -24,7 +24,7 @@ def warn(runs: Sequence[str]) -> None:
 
 
 def warning(runs: Sequence[str]) -> str:
-    """Return which runs are incomplete and how that affects their metrics, or an empty text."""
+    """Return a text about incomplete runs and the effect on their metrics, or an empty text."""
     damaged = _damaged(runs)
     with_device = damaged["devices"] > 0
     consequences = {
@@ -39,7 +39,7 @@ def warning(runs: Sequence[str]) -> str:
 
 
 def no_device(runs: Sequence[str]) -> str:
-    """Return why runs show no device."""
+    """Return the reason why the runs show no device."""
     if _damaged(runs).empty:
         return "There is no device in this profile."
     return "No device activity was read."
@@ -100,9 +100,9 @@ def _files(damaged: pd.DataFrame) -> str:
     """Return a text with the number of files of each run."""
     named = [
         f"{formatting.counted(row.problems, 'file')} of **{formatting.literal(row.run_id)}**"
-        for row in damaged.head(MOST_NAMED).itertuples()
+        for row in damaged.head(MAX_NAMED).itertuples()
     ]
-    if len(damaged) > MOST_NAMED:
-        others = formatting.counted(len(damaged) - MOST_NAMED, "other run")
+    if len(damaged) > MAX_NAMED:
+        others = formatting.counted(len(damaged) - MAX_NAMED, "other run")
         named.append(f"files of {others}")
     return " and ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))

@@ -17,12 +17,12 @@ FOUND = {
 
 
 def name(steps_from: str) -> str:
-    """Return what a run's metrics cover: its median step, or the whole recording without steps."""
+    """Return the part that a run's metrics describe: the median step or the whole recording."""
     return "the median step" if steps_from in FOUND else "the whole recording"
 
 
 def described(metrics: Any) -> str:
-    """Return a text on the number and origin of a run's steps, the median, and the middle half.
+    """Return a text about the number and origin of a run's steps, the median, and the middle half.
 
     `metrics` is a row of view `run_metrics`.
     """

@@ -9,8 +9,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.query import Query
 
-LONGEST_LINK = 6_000  # characters of a query that browsers and proxies accept in a URL
-TALL = 1_500  # characters of a query; the box of a longer one scrolls
+MAX_LINK_LENGTH = 6_000  # characters of a query that browsers and proxies accept in a URL
+SCROLL_LENGTH = 1_500  # characters of a query; the box of a longer one scrolls
 # Browsers let a page write to the clipboard only over HTTPS or on localhost.
 LINK = """export default function ({ parentElement }) {
     const button = parentElement.querySelector("button");
@@ -67,10 +67,15 @@ def show(queries: Mapping[str, Query], name: str, files: str = "") -> None:
 
 def _query(query: Query, name: str, files: str) -> None:
     text = query.inlined()
-    st.code(text, language="sql", wrap_lines=True, height=280 if len(text) > TALL else "content")
+    st.code(
+        text,
+        language="sql",
+        wrap_lines=True,
+        height=280 if len(text) > SCROLL_LENGTH else "content",
+    )
     fetch = data.later(query)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if len(text) <= LONGEST_LINK:
+        if len(text) <= MAX_LINK_LENGTH:
             st.page_link(
                 st.session_state["pages"]["sql"],
                 label="Open in the console",

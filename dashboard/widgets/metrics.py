@@ -11,7 +11,7 @@ from dashboard.query import select
 from dashboard.widgets import median_step
 from dashboard.widgets.view import View
 
-FEW_STEPS = 3  # up to this number, the middle half is all of them
+FEW_STEPS = 3  # with at most this many steps, the middle half is all steps
 HELP = {
     "wall": "From the start of the steps to their end, or to the end of the work they launched.",
     "span": "From the start of the device's first activity in the recording to the end of its "

@@ -8,8 +8,8 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
 
-MOST_NAMED = 3
-LONGEST = 300  # characters of a reason
+MAX_NAMED = 3
+MAX_REASON_LENGTH = 300  # characters of a reason
 
 
 def warn(runs: Sequence[str]) -> None:
@@ -21,10 +21,10 @@ def warn(runs: Sequence[str]) -> None:
         f"**{formatting.literal(row.run_id)}** recompiled "
         f"{formatting.counted(row.recompiles, 'time')} while it was measured, in "
         f"{formatting.duration(row.dur_ns)}{_because(list(row.reasons))}."
-        for row in frame.head(MOST_NAMED).itertuples()
+        for row in frame.head(MAX_NAMED).itertuples()
     ]
-    if len(frame) > MOST_NAMED:
-        others = formatting.counted(len(frame) - MOST_NAMED, "other run")
+    if len(frame) > MAX_NAMED:
+        others = formatting.counted(len(frame) - MAX_NAMED, "other run")
         sentences.append(f"{others} recompiled too.")
     if sentences:
         st.warning("  \n".join(sentences), icon=":material/restart_alt:")
@@ -35,4 +35,4 @@ def _because(reasons: list[str]) -> str:
     if not reasons:
         return ""
     more = f", and {formatting.counted(len(reasons) - 1, 'other reason')}" if reasons[1:] else ""
-    return f": {formatting.literal(formatting.clipped(reasons[0], LONGEST))}{more}"
+    return f": {formatting.literal(formatting.clipped(reasons[0], MAX_REASON_LENGTH))}{more}"

@@ -13,9 +13,9 @@ from dashboard.widgets import zoom
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
-STEP_KEY = "step"  # in the URL: median, all, 3 or 3-7
-KEPT_STEP = "kept_step"  # the chosen steps, for the next page
-LONGEST_VALUE = 1_000  # characters; longer names of selected rows are not put into the URL
+STEP_KEY = "step"  # its values in the URL: median, all, 3 or 3-7
+KEPT_STEP = "kept_step"  # the chosen steps, which the next page shows too
+MAX_VALUE_LENGTH = 1_000  # characters; longer names of selected rows are not put into the URL
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Device:
 def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
     """Show the picker in the sidebar. Return the picked runs.
 
-    Runs in the URL that the store does not have are kept for `say_unknown`. On a new page, runs in
-    the URL replace the picked runs, because a link may name other runs.
+    Runs in the URL that the store does not have are kept for `warn_about_unknown`. On a new page,
+    runs in the URL replace the picked runs, because a link may name other runs.
     """
     requested = list(st.query_params.get_all(RUN_KEY))
     if is_new_page and requested:
@@ -94,14 +94,14 @@ def search(placeholder: str, key: str = "q") -> str:
 
 def remember(key: str, value: str | None) -> None:
     """Put a selected value into the URL, or remove it. A value that is too long is left out."""
-    if value is not None and len(value) <= LONGEST_VALUE:
+    if value is not None and len(value) <= MAX_VALUE_LENGTH:
         if st.query_params.get(key) != value:
             st.query_params[key] = value
     elif key in st.query_params:
         del st.query_params[key]
 
 
-def say_unknown() -> None:
+def warn_about_unknown() -> None:
     """Warn about runs in the URL that the store does not have."""
     for run in st.session_state.get("unknown_runs", []):
         if data.is_left_out(run):  # each page already warns about these

@@ -12,15 +12,15 @@ from dashboard.query import Query, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
-MOST_DEVICES = 24
-MOST_ROWS = 1_000
+MAX_DEVICES = 24
+MAX_ROWS = 1_000
 STACK = "parts"
 
 
 def show(view: View) -> None:
     """Draw a bar for each device of the run in the steps, or of all runs in whole recordings."""
     is_whole = view.steps.is_whole
-    options: dict[str, Any] = {"order_by": "run_id, rank, device, part", "limit": MOST_ROWS}
+    options: dict[str, Any] = {"order_by": "run_id, rank, device, part", "limit": MAX_ROWS}
     if is_whole:
         query = select(
             "run_id, rank, device, part, part_ns, percent",
@@ -39,7 +39,7 @@ def show(view: View) -> None:
     frame = data.rows(query)
     charts.legend_of(set(frame["part"]))
     devices = _stacked(frame)
-    shown = devices.head(MOST_DEVICES)
+    shown = devices.head(MAX_DEVICES)
     of = "span" if is_whole else f"wall time in {view.steps.label}"
     several = is_whole and len(view.runs) > 1
     tables.show(
@@ -51,7 +51,7 @@ def show(view: View) -> None:
         stacks=[STACK],
     )
     if len(devices) > len(shown):
-        st.caption(f"The first {MOST_DEVICES} devices are shown.")
+        st.caption(f"The first {MAX_DEVICES} devices are shown.")
 
 
 def _stacked(frame: pd.DataFrame) -> pd.DataFrame:
@@ -74,8 +74,8 @@ def _part(row: Any) -> tuple[float, str, str]:
 def causes(view: View) -> Query:
     """Return the query for idle time of the steps by cause, longest first.
 
-    The columns are those of `bubble_causes`. The causes in a step add up to its idle time. In a
-    whole recording with a device, complete gaps count.
+    The columns are the same as in `bubble_causes`. The causes in a step add up to its idle time. In
+    a whole recording with a device, complete gaps count.
     """
     columns = "cause, percent, bubble_ns, bubbles"
     order = "bubble_ns DESC, cause"

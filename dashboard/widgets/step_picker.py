@@ -16,7 +16,7 @@ MEDIAN, ALL = "median", "all"
 CONTROL = "step_control"
 LABELS = {MEDIAN: "Median step", ALL: "Whole recording"}
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-MOST_BARS = 200
+MAX_BARS = 200
 HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 
@@ -190,7 +190,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
 
 
 def _around(numbers: Sequence[int], steps: Steps) -> Sequence[int]:
-    """Return the at most MOST_BARS numbers that are shown, centred on the picked ones."""
+    """Return up to MAX_BARS step numbers, centred on the picked steps."""
     picked = next((index for index, number in enumerate(numbers) if steps.has(number)), 0)
-    first = max(0, min(picked - MOST_BARS // 2, len(numbers) - MOST_BARS))
-    return numbers[first : first + MOST_BARS]
+    first = max(0, min(picked - MAX_BARS // 2, len(numbers) - MAX_BARS))
+    return numbers[first : first + MAX_BARS]

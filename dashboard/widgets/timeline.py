@@ -14,13 +14,13 @@ from dashboard.widgets import menu, timeline_chart, zoom
 from dashboard.widgets.view import View
 
 BINS = 240
-MOST_ACTIVITIES = 1_000
-MOST_GAPS = 300
-MOST_STEPS = 20
+MAX_ACTIVITIES = 1_000
+MAX_GAPS = 300
+MAX_STEPS = 20
 LIMITS = {
-    "gaps": (MOST_GAPS, "gaps"),
-    "activities": (MOST_ACTIVITIES, "activities of the device"),
-    "host": (MOST_ACTIVITIES, "operators of the host"),
+    "gaps": (MAX_GAPS, "gaps"),
+    "activities": (MAX_ACTIVITIES, "activities of the device"),
+    "host": (MAX_ACTIVITIES, "operators of the host"),
 }
 # Scroll back to the timeline if a gap is selected below it. Wait until the charts are redrawn.
 SCROLL = """export default function ({ data, parentElement }) {
@@ -56,8 +56,8 @@ def show(view: View, more: Strips | None = None) -> None:
     """Draw the time range in the URL, by default the view's steps. A drag zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
-    of_steps = stretch_of_steps(view, start_ns, whole)
-    since, until = zoom.TIME.stretch(whole, of_steps)
+    of_steps = range_of_steps(view, start_ns, whole)
+    since, until = zoom.TIME.visible_range(whole, of_steps)
     queries = _queries(view, start_ns + since, start_ns + until)
     above = more.queries(view, start_ns + since, start_ns + until) if more else {}
     queries |= above
@@ -120,12 +120,12 @@ def _scroller() -> Any:
     )
 
 
-def described(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
-    """Return a text on the time range that the timeline shows."""
-    described = zoom.described(*stretch, whole)
-    if stretch == (0, whole):
+def described(view: View, visible: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
+    """Return a text about the time range that the timeline shows."""
+    described = zoom.described(*visible, whole)
+    if visible == (0, whole):
         return described
-    if stretch == of_steps:
+    if visible == of_steps:
         whose = "its" if view.steps.first == view.steps.last else "their"
         return (
             f"**{view.steps.label.capitalize()}**, from {whose} start to the end of {whose} work: "
@@ -146,10 +146,10 @@ def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
             "start_ns + dur_ns >": since_ns,
         },
         order_by="start_ns",
-        limit=MOST_STEPS + 1,
+        limit=MAX_STEPS + 1,
     )
     frame = data.rows(query)
-    return frame if len(frame) <= MOST_STEPS else frame.head(0)
+    return frame if len(frame) <= MAX_STEPS else frame.head(0)
 
 
 def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
@@ -163,7 +163,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
         "work_item_timeline",
         {"run_id": view.run, "rank": rank, "measure": "host", **inside},
         order_by=longest,
-        limit=MOST_ACTIVITIES + 1,
+        limit=MAX_ACTIVITIES + 1,
     )
     time_range = [since_ns, until_ns, BINS]
     columns = "start_ns, end_ns, part, part_ns, percent"
@@ -176,7 +176,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
             {"is_idle": True},
             arguments=(view.run, rank, since_ns, until_ns),
             order_by=longest,
-            limit=MOST_GAPS + 1,
+            limit=MAX_GAPS + 1,
         )
         return {"busy": busy, "gaps": gaps, "host": host}
     where = {**view.where(), **inside}
@@ -189,21 +189,21 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
             "activity_timeline",
             {**where, "lane": timeline_chart.GAPS},
             order_by=longest,
-            limit=MOST_GAPS + 1,
+            limit=MAX_GAPS + 1,
         ),
         "activities": select(
             COLUMNS,
             "activity_timeline",
             {**where, "lane <>": timeline_chart.GAPS},
             order_by=longest,
-            limit=MOST_ACTIVITIES + 1,
+            limit=MAX_ACTIVITIES + 1,
         ),
         "host": host,
     }
 
 
 def recorded(view: View) -> tuple[int, int]:
-    """Return the start of the device's first activity and the end of its last, Unix time in ns.
+    """Return the start of the device's first activity and the end of its last as Unix times in ns.
 
     For a host, return the start and end of its measured time.
     """
@@ -220,7 +220,7 @@ def recorded(view: View) -> tuple[int, int]:
     return int(total.start_ns), int(total.end_ns)
 
 
-def stretch_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
+def range_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
     """Return the start of the steps and the end of their work, in ns since `start_ns`."""
     if view.steps.is_whole:
         return 0, whole

@@ -9,14 +9,14 @@ from dashboard.drawing import formatting
 from dashboard.query import select
 from dashboard.widgets import page_change, run_picker, zoom
 
-LEAST_AROUND_NS = 100_000  # shown before and after the target, or the target's length if longer
+MIN_AROUND_NS = 100_000  # shown before and after the target, or the target's length if longer
 LABEL = "Show in the timeline"
 
 
 def recorded(run: str, rank: int) -> tuple[int, int] | None:
-    """Return the start of a rank's first event and the end of its last event, Unix time in ns.
+    """Return the start of a rank's first event and the end of its last, or None without a trace.
 
-    Return None if the rank has no trace.
+    They are Unix times in ns.
     """
     query = select(
         "min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns",
@@ -64,7 +64,7 @@ def _address(
     if ends is None or not ends[0] <= start_ns <= ends[1]:
         return {}
     begin_ns, end_ns = ends
-    around = max(LEAST_AROUND_NS, dur_ns)
+    around = max(MIN_AROUND_NS, dur_ns)
     since = max(begin_ns, min(start_ns, since_ns) - around)
     until = min(end_ns, start_ns + dur_ns + around)
     device = _device(here["run"], rank, here.get("device"))

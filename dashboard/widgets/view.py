@@ -43,7 +43,7 @@ class View:
         return {**self.where(), **self.steps.where()}
 
     def address(self) -> dict[str, str]:
-        """Return the URL parameters with which another page shows the same."""
+        """Return the URL parameters with which another page shows the same selection."""
         device = {"device": self.device.label} if self.device and not self.is_host else {}
         return {"run": str(self.run), "step": self.step_key, **device}
 

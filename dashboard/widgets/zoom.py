@@ -29,7 +29,7 @@ class Zoom:
         st.query_params.pop(self.since, None)
         st.query_params.pop(self.until, None)
 
-    def stretch(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
+    def visible_range(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
         """Return the range in the URL if it is on the axis, else `at_first`, else the whole axis.
 
         The axis is from 0 to `whole`.
@@ -93,7 +93,10 @@ def forget() -> None:
 
 
 def described(since: int, until: int, whole: int) -> str:
-    """Return a text on a range's length, its start and end, and the whole length. All are in ns."""
+    """Return a text about a range: its length, its start and end, and the full length.
+
+    All are in ns.
+    """
     length = until - since
     zoomed = length < whole
     ends = [

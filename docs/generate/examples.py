@@ -20,7 +20,7 @@ from docs.generate.pages import REPOSITORY
 
 COMMAND = re.compile(r"```console\n\$ (ingest [^\n]*)\n(?!\$|```).*?```", re.DOTALL)
 QUERY = re.compile(r"```sql\n((?:(?!```).)*)```\n\n(?:\|[^\n]*\n)+", re.DOTALL)
-SECONDS = re.compile(r"\d+\.\d s\b")  # what a command took, which differs each time
+SECONDS = re.compile(r"\d+\.\d s\b")  # the duration of a command, which differs each time
 
 H100 = {"h100_owlv2": "traces/h100_owlv2.json.gz"}
 SNAPSHOT = {"train_ctx512": "snapshots/train_ctx512.pickle"}
@@ -32,7 +32,7 @@ FLUX = {
     "flux_compiled_b2": "compile/flux_compiled_b2-*",
     "flux_eager_b2": "compile/flux_eager_b2-*",
 }
-# The runs of each page with results, by name: their files among the samples.
+# The runs of each page with results: the sample file of each, by the name of the run.
 RUNS: dict[str, dict[str, str]] = {
     "adding.md": H100,
     "compare.md": FLUX,

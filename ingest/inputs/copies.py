@@ -47,7 +47,7 @@ def _checksum(file: BinaryIO) -> str:
 
 
 def _read(source: Source, read: Callable[[BinaryIO], T]) -> T | None:
-    """Return what `read` returns for the file. None if it is damaged, and so not a copy."""
+    """Call `read` with the file and return its result, or None if the file is damaged."""
     try:
         with source.path.open("rb") as file:
             return read(file)

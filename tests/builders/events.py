@@ -6,7 +6,7 @@ Event = dict[str, Any]
 
 
 def op(name: str, ts: float = 1, dur: float = 1, **more: Any) -> Event:
-    """Return an operator location the host's first thread. `more` adds or overrides keys."""
+    """Return an operator on the host's first thread. `more` adds or overrides keys."""
     where = {"pid": 1, "tid": 1, "ts": ts, "dur": dur}
     return {"ph": "X", "cat": "cpu_op", "name": name, **where, **more}
 
@@ -19,7 +19,7 @@ def host(
     args: dict[str, Any] | None = None,
     tid: int = 1,
 ) -> Event:
-    """Return an event of any category location a thread of the host."""
+    """Return an event of any category on a thread of the host."""
     return op(name, ts, dur, cat=category, tid=tid, args=args or {})
 
 

@@ -9,7 +9,7 @@ from tests.builders.events import Event
 
 TAG = "flux-tiny-1"
 MS = 1_000_000
-# For each variant: the timed calls in two processes, ms, and the warm-up calls, ms.
+# The times of each variant in ms: the timed calls in two processes, and the warm-up calls.
 TIMES: dict[str, tuple[list[list[int]], list[list[int]]]] = {
     "eager 64": ([[100, 104, 102], [98, 98, 98]], [[500], [300]]),
     "default 64": ([[50, 51, 52], [49, 47, 48]], [[20_051], [2_048]]),
@@ -64,7 +64,7 @@ def of(variant: str) -> dict[str, Any]:
 
 
 def write_runs(directory: Path) -> list[Path]:
-    """Write a run directory per variant. Only that of the failed variant has no trace."""
+    """Write a run directory per variant. Each has a trace, except for the failed variant."""
     runs = []
     for variant in TIMES:
         run = write_run(directory, variant, described(variant))

@@ -211,7 +211,7 @@ def test_the_exit_code_of_a_command_is_kept(tmp_path):
 
 
 def test_killed_processes_leave_the_files_that_they_can(tmp_path):
-    """One ends by SIGTERM, one without exit handlers. DataLoader workers are not recorded."""
+    """One process ends by SIGTERM and one by SIGKILL. DataLoader workers are not recorded."""
     script = WORK + (
         "import time, torch.multiprocessing as mp\n"
         "class Data(torch.utils.data.Dataset):\n"

@@ -62,11 +62,8 @@ with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=re
         tmp_path,
     )
 
-    names = (
-        "own-rank0",
-        "own-rank0-cycle2",
-        "own-rank0-cycle3",
-    )  # the first was recorded during the wait
+    # The first session was recorded during the wait.
+    names = ("own-rank0", "own-rank0-cycle2", "own-rank0-cycle3")
     traces = [tmp_path / "run" / f"{name}.trace.json.gz" for name in names]
     assert [linears(trace) for trace in traces] == [1, 2, 2]
 

@@ -69,19 +69,16 @@ def test_a_disabled_profiler_does_nothing(work, tmp_path):
 @pytest.mark.parametrize(
     ("schedule", "steps", "recorded"),
     [
-        ({}, 2, [[0, 1]]),  # work after the last step does not count as a step
+        ({}, 2, [[0, 1]]),  # work after the last step is not a step
         ({"active": 2}, 5, [[0, 1]]),
         ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),
         ({"skip_first": 2, "warmup": 1, "active": 1, "repeat": 0}, 6, [[3], [5]]),
-        (
-            {"active": 2, "repeat": 0},
-            4,
-            [[0, 1], [2, 3]],
-        ),  # and no trace of a step that has just begun
+        ({"active": 2, "repeat": 0}, 4, [[0, 1], [2, 3]]),  # step 4 has no trace: it only began
         ({"warmup": 1, "active": 2, "repeat": 0}, 4, [[1, 2]]),
-        ({"warmup": 1, "active": 9}, 3, [[1, 2]]),  # ended early: the steps so far
-        ({"warmup": 1, "active": 3}, 0, [[0]]),  # without steps: everything
+        # The body ends early, and the trace has its steps.
+        ({"warmup": 1, "active": 9}, 3, [[1, 2]]),
+        ({"warmup": 1, "active": 3}, 0, [[0]]),  # a body without steps is recorded completely
     ],
 )
 def test_a_schedule_selects_the_recorded_steps(schedule, steps, recorded, work, tmp_path):
@@ -207,7 +204,8 @@ def test_a_callback_is_called_for_each_trace_and_may_fail(work, tmp_path):
     written = []
 
     def ready(profiler: Profiler) -> None:
-        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))  # as in torch
+        # Scripts for torch's profiler export traces like this.
+        profiler.export_chrome_trace(str(tmp_path / f"{len(written)}.json"))
         written.append(profiler.trace_path.name)
         raise ZeroDivisionError
 

@@ -376,7 +376,7 @@ def test_modes_and_tracers_of_the_program_do_not_see_step_labels(tmp_path):
 
 @pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
 def test_each_denoising_step_is_a_step(before, steps, tmp_path):
-    """With a stand-in for diffusers. Work before its import is a separate step."""
+    """The test uses a stand-in for diffusers. Work before its import is a separate step."""
     module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
     module.parent.mkdir(parents=True)
     for folder in (module.parent, module.parent.parent):

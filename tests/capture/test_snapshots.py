@@ -49,7 +49,7 @@ def test_a_snapshot_is_written_after_memory_ran_out(allocator, tmp_path):
 
 @pytest.mark.parametrize(("is_caught", "kept"), [(False, "snapshot 1"), (True, "snapshot 2")])
 def test_a_snapshot_shows_the_moment_when_memory_ran_out(is_caught, kept, allocator, tmp_path):
-    """If the program continues, the snapshot is from its end. Its history includes the moment."""
+    """If the program continues, the snapshot is taken at its end, with the error in the history."""
     import torch
 
     snapshot = tmp_path / "oom-rank0-memory.pickle"

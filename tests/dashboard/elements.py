@@ -106,7 +106,7 @@ def _components(app: Any, name: str) -> list[Any]:
 
 
 def step_heights(app: Any) -> dict[int, float]:
-    """Return the height of each step's bar, ns."""
+    """Return the height of each step's bar in ns."""
     (chart,) = _components(app, "tracehouse_steps")
     return {
         step["number"]: sum(part["height"] for part in step["parts"])

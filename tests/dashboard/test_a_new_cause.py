@@ -1,4 +1,4 @@
-"""A new cause of idle time needs one entry, and is then shown everywhere."""
+"""One entry in `step_part_rules` adds a cause of idle time to all tables and pages."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -49,7 +49,7 @@ def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces, app) -> None:
     late = [
         Call("aten::mm", (10, 20), "gemm", (50, 100)),
-        Call("aten::add", (400, 20), "add_kernel", (430, 50)),  # after a bubble of 280
+        Call("aten::add", (400, 20), "add_kernel", (430, 50)),  # after a bubble of 280 µs
     ]
     later = [late[0], Call("aten::add", (500, 20), "add_kernel", (530, 50))]
     runs = [
@@ -65,7 +65,7 @@ def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces,
             f"SELECT metric, change, is_part FROM run_diff('{runs[0]}', '{runs[1]}') "
             "WHERE change <> 0"
         ).fetchall()
-        wrong = connection.sql(
+        wrong_sums = connection.sql(
             """
             SELECT totals.run_id FROM run_totals AS totals
             INNER JOIN (SELECT run_id, sum(ns) AS wall_ns FROM step_parts GROUP BY run_id) AS parts
@@ -80,7 +80,7 @@ def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces,
     [wall] = (change for metric, change, _ in changes if metric == "wall")
     assert set(by_metric) == {"bubble_logging"}
     assert sum(by_metric.values()) == wall
-    assert wrong == []
+    assert wrong_sums == []
     page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")
     assert list(tables(page)[0]["cause"]) == ["logging"]
     assert "the host wrote a log" in tables(page)[0]["meaning"][0]

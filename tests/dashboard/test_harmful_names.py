@@ -42,9 +42,8 @@ NAMES = [
     "aten::" + "x" * 100_000,
     LONG,
 ]
-MARKS = [
-    (x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)
-]  # positions of the pointer, relative to a chart
+# Positions of the pointer, relative to a chart.
+MARKS = [(x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)]
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 

@@ -1,4 +1,4 @@
-"""Functions that all pages share, in Chromium."""
+"""Features that all pages share, in Chromium."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The commands, queries and programs on the pages: each is valid, and each that can run here runs.
+"""The commands, queries and programs on the pages are valid. Those that can run in a test do.
 
-Commands stand in blocks ```sh, and after `$ ` in blocks ```console.
+Commands are the lines of ```sh blocks, and the lines after `$ ` in ```console blocks.
 """
 
 import os
@@ -25,7 +25,7 @@ from tests.samples import Samples
 
 BLOCK = re.compile(r"^```(sh|console|sql|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = {path.name: path for path in [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]}
-# The runs that the pages use, by name: their files among the samples.
+# The runs that the pages use: the sample file of each, by the name of the run.
 NAMED = {
     "flux-tiny": "traces/cpu/flux_eager_full.json.gz",
     "memory-demo": "traces/cpu/flux_eager_full.json.gz",
@@ -63,14 +63,15 @@ SAMPLES = {
     "from_cache_dit.md": ("h100_owlv2",),
 }
 FEWEST_QUERIES = {"from_tensorboard.md": 15, "from_hta.md": 12, "from_tracelens.md": 12}
-# What no test can run: it installs, serves, or needs another machine. `make` is checked apart.
+# Commands that no test can run, because they install, serve, or need another machine.
 NOT_RUN = {"duckdb", "export", "load_and_run", "pip", "source", "ssh", "streamlit"}
-PROGRAM = "batches, train = range(4), print\n"  # what a program on a page leaves to the reader
+# Names that the programs on pages use but do not define.
+PROGRAM = "batches, train = range(4), print\n"
 
 
 @pytest.fixture(scope="module")
 def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the store and the files that the commands on the pages use."""
+    """A directory with the store and files that the commands on the pages use."""
     directory = tmp_path_factory.mktemp("prepared")
     store = ingest.Store(directory / "store")
     labels = ingest.AddOptions(name="flux-tiny", tags={"branch": "main"})
@@ -97,7 +98,7 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def workplace(page: str, prepared: Path, sampled: Samples, tmp_path: Path) -> Path:
-    """A copy of that directory for one page, its store with the page's own runs added."""
+    """A copy of that directory for one page. The runs of the page are added to its store."""
     directory = tmp_path / "workplace"
     shutil.copytree(prepared, directory)
     runs = SAMPLES.get(page, tuple(examples.RUNS.get(page, ())))
@@ -114,7 +115,7 @@ def test_the_commands_of_ingest_on_a_page_run(page: str, workplace: Path) -> Non
     lines = ["set -ex"]
     for command in commands(page):
         if command.startswith("ingest ") and not command.startswith("ingest open "):
-            # A condition of a gate may hold.
+            # The exit code is 3 if a condition of --fail-if holds.
             lines.append(f"{command} || test $? = 3" if "--fail-if" in command else command)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {"PATH": path, "HOME": str(workplace), "TRACEHOUSE_STORE": "store", "SHA": "1a2b"}
@@ -175,7 +176,7 @@ def test_the_queries_on_a_page_return_rows(page: str, workplace: Path) -> None:
     with ingest.connect(workplace / "store") as connection:
         for query in queries:
             rows = connection.execute(query).fetchall()
-            assert rows or "[pl]" in query, query  # no sample is of Lightning
+            assert rows or "[pl]" in query, query  # no sample was recorded with Lightning
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python"))])

@@ -1,4 +1,4 @@
-"""Pages of the docs that come from the code or show results: they are up to date."""
+"""Generated pages of the docs, and results on pages, are up to date."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What single pages promise: lists are complete, and paths exist."""
+"""Lists on single pages are complete, and the paths on them exist."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 
 
 def paths_of_contributing() -> Iterator[str]:
-    """Yield the paths in backticks, and those of the tree, which is indented."""
+    """Yield the paths in backticks and the paths in the indented tree."""
     yield from re.findall(r"`([a-z_]+/[\w./<>]*|\w+\.(?:md|toml))`", CONTRIBUTING)
     package = ""
     for indent, name in re.findall(r"^( {4,})([\w./]+)  ", CONTRIBUTING, re.MULTILINE):
@@ -25,9 +25,9 @@ def paths_of_contributing() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", sorted(set(paths_of_contributing())))
-def test_contributing_names_what_exists(path: str) -> None:
+def test_the_paths_in_contributing_exist(path: str) -> None:
     """`<name>` is a placeholder for any name."""
-    if path != "site/":  # which `make docs` writes
+    if path != "site/":  # `make docs` writes this directory
         assert list(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
 
 

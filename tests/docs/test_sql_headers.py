@@ -68,7 +68,7 @@ def test_every_sql_file_begins_with_a_header(path: Path) -> None:
 
 
 def test_the_sql_uses_the_shared_placeholder_names() -> None:
-    """A literal in brackets replaces a missing name and must be in `ingest.names`."""
+    """A literal in brackets is a placeholder for a missing name. It must be in `ingest.names`."""
     names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
     for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
         lines = path.read_text(encoding="utf-8").splitlines()

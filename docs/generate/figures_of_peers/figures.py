@@ -1,9 +1,9 @@
 """Compares figures of another tool with those of tracehouse, and finds reasons for differences.
 
-A figure that differs is calculated again twice: plainly, and by a rule of the other tool, such as
-"kernels without a launch do not count". The rule is the reason only if the plain figure equals that
-of tracehouse and the figure by the rule equals that of the other tool. Otherwise, the figure is
-`unexplained`.
+A figure that differs is computed again twice: without a rule, and with a rule of the other tool,
+for example "kernels without a launch do not count". The rule is the reason only if the figure
+without a rule equals tracehouse's, and the figure with the rule equals the other tool's. Otherwise,
+the figure is `unexplained`.
 """
 
 import json
@@ -32,7 +32,8 @@ class Comparison:
     trace: str
     peer: Figures
     ours: Figures
-    by_rule: Mapping[str, Figures] = field(default_factory=dict)  # `PLAIN`: without any rule
+    # `PLAIN` has the figures without any rule.
+    by_rule: Mapping[str, Figures] = field(default_factory=dict)
     slack: float = 0.0  # the error of rounding in the other tool
 
     def judged(self) -> Counter[str]:
@@ -40,7 +41,7 @@ class Comparison:
         return Counter(self._reason(key) for key in sorted(self.peer.keys() | self.ours.keys()))
 
     def unexplained(self) -> dict[tuple[str, ...], tuple[Any, Any]]:
-        """Return the figures without a reason: that of the other tool and that of tracehouse."""
+        """Return the figures without a reason: the other tool's and tracehouse's."""
         keys = sorted(self.peer.keys() | self.ours.keys())
         return {
             key: (self.peer.get(key), self.ours.get(key))
@@ -101,10 +102,10 @@ class Trace:
         whole: bool = True,
         slack: float = 0.0,
     ) -> Comparison:
-        """Compare the figures of `rows`, identified by `keys`, with those of `query`.
+        """Compare the figures of `rows`, identified by `keys`, with the figures of `query`.
 
-        Only figures with a name that both have are compared. Without `whole`, only rows that the
-        other tool listed are compared.
+        Only figures with a name that both tools use are compared. If `whole` is false, only rows
+        that the other tool listed are compared.
         """
         ours = self.figures_of(query)
         names = {key[-1] for key in ours}

@@ -34,8 +34,8 @@ OF_STEPS = """SELECT sum(launches) AS n, sum(long_calls) AS runtime_outliers_gt5
 FROM launch_statistics(by_step := TRUE)
 WHERE run_id = '{run}' AND (api IN {known} OR {graphs})
     AND step < (SELECT max(step) FROM steps WHERE run_id = '{run}')"""
-# The mean over time; or bounds of the mean over changes, because changes at equal times have no
-# order.
+# The mean over time, or bounds of the mean over changes. The bounds are needed because changes at
+# the same time have no order.
 QUEUES = """WITH launches AS (
     SELECT stream::VARCHAR AS stream, launch_id, min(launch_ns) AS launch_ns,
         min(kernels.start_ns) AS start_ns
@@ -150,7 +150,7 @@ def without_last_step(trace: Trace, output: dict[str, Any]) -> Iterator[Comparis
 
 
 def exact(trace: Trace, output: dict[str, Any]) -> Comparison:
-    """Compare device times with a plain reading of the file, to the nanosecond."""
+    """Compare device times exactly, with values that plain Python reads from the file."""
     return trace.compared(
         "time of the device, from the file",
         [output],

@@ -142,7 +142,8 @@ def test_the_output_depends_on_the_image(tmp_path):
 
 def test_a_video_can_start_from_an_image():
     with warnings.catch_warnings():
-        warnings.simplefilter("error", FutureWarning)  # from diffusers' parameters
+        # diffusers would warn about a deprecated parameter.
+        warnings.simplefilter("error", FutureWarning)
         pipeline = load("ltx", None, with_image=True, dtype="bfloat16")
     assert (type(pipeline).__name__, str(pipeline.dtype)) == (
         "LTXImageToVideoPipeline",

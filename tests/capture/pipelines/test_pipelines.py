@@ -113,7 +113,7 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
     marked_ns = sum(step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+"))
 
     assert len(run["step_times_ns"]) == len(run["profiled_step_times_ns"]) == run["steps"]
-    assert min(run["step_times_ns"]) > 0  # from another call, which waits after each step
+    assert min(run["step_times_ns"]) > 0  # measured in a separate call, which waits after each step
     assert run["wall_time_ns"] == median(run["wall_times_ns"])
     assert marked_ns == pytest.approx(sum(run["profiled_step_times_ns"]), rel=0.2)
     assert marked_ns < run["profiled_wall_time_ns"]
@@ -177,10 +177,8 @@ def test_a_schedule_applies_to_denoising_steps(run_loaded_capture, tmp_path):
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / "run")
-    assert captured.steps == [
-        "ProfilerStep#2",
-        "ProfilerStep#3",
-    ]  # after a wait step and a warm-up step
+    # A wait step and a warm-up step come first.
+    assert captured.steps == ["ProfilerStep#2", "ProfilerStep#3"]
     assert captured.named("(pipeline|stage): .*") == []  # these began before the recording
     assert captured.run["warmup_times_ns"] == []
     assert len(captured.run["profiled_step_times_ns"]) == 6

@@ -99,7 +99,8 @@ def test_a_failing_variant_is_a_row_with_its_reason(swept):
     assert "no such thing" in run["error"]
     assert run["sweep"]["error"] == run["error"]
     assert "distance" not in run["sweep"]
-    assert not list((swept[0] / "default-kind-failing").glob("2.*"))  # not tried again
+    # The failed variant is not tried again.
+    assert not list((swept[0] / "default-kind-failing").glob("2.*"))
     assert not list((swept[0] / "default-kind-failing" / "run").glob("*.gz"))
 
 

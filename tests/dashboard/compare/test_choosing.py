@@ -14,7 +14,7 @@ from tests.conftest import Traces
 from tests.dashboard.elements import table_with, tables, texts
 
 DAY_NS = 86_400 * 10**9
-RUNS = {  # by name: the model, the day, and the lengths of a step and of its kernel in µs
+RUNS = {  # name → the model, the day, and the lengths of a step and of its kernel in µs
     "old": ("flux", 1, 400, 100),
     "middle": ("flux", 3, 500, 120),
     "new": ("flux", 2, 300, 90),

@@ -10,7 +10,7 @@ from dashboard.drawing import formatting
 from tests.dashboard.browser import cell, query_of, table, wait_for_query, wait_until_sent
 
 PLOT = ".js-plotly-plot .slice"
-MOST_BOXES = 1_000
+MAX_BOXES = 1_000
 IS_RED_AND_BLUE = """() => {
     const boxes = [...document.querySelectorAll(".js-plotly-plot .slice path.surface")];
     const colours = boxes.map((box) => getComputedStyle(box).fill.match(/[0-9]+/g).map(Number));
@@ -20,7 +20,7 @@ IS_RED_AND_BLUE = """() => {
 
 
 def box(tab: Page, name: str):
-    """The first box of the flame graph with this name."""
+    """Return the first box of the flame graph with this name."""
     return tab.locator(PLOT).filter(has_text=re.compile(re.escape(name))).first
 
 
@@ -48,7 +48,7 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     rows = table(tab).locator("tbody tr")
     expect(rows.first).to_contain_text("Owlv2ForObjectDetection_0")
     expect(tab.locator(PLOT).first).to_be_visible()
-    assert tab.locator(PLOT).count() <= MOST_BOXES
+    assert tab.locator(PLOT).count() <= MAX_BOXES
     wait_until_sent(tab)
     rows.filter(has_text="Owlv2EncoderLayer_0").click()
     wait_for_query(tab, "module", str(module_id))
@@ -122,7 +122,7 @@ def test_the_memory_at_a_moment_is_a_flame_graph(tab, serve, memory_store, name)
     wait_until_sent(tab)
     tab.get_by_text("Flame graph of the stacks").click()
     expect(tab.locator(PLOT).first).to_be_visible()
-    assert tab.locator(PLOT).count() <= MOST_BOXES
+    assert tab.locator(PLOT).count() <= MAX_BOXES
 
 
 def test_tensorboards_parts_add_up_to_the_steps(tab, address, run_of, shown_store) -> None:

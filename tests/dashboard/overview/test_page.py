@@ -90,7 +90,7 @@ def test_a_run_without_steps_is_one_recording(app, traces):
 def test_only_steps_near_the_picked_one_are_drawn_if_there_are_many(
     picked, first, last, app, shown_store, run_of, monkeypatch
 ):
-    monkeypatch.setattr(step_picker, "MOST_BARS", 3)
+    monkeypatch.setattr(step_picker, "MAX_BARS", 3)
     run = run_of(WORKERS)
     page = app(shown_store, "overview", run=run, step=picked)
     with ingest.connect(shown_store) as connection:

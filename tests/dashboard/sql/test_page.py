@@ -8,7 +8,7 @@ from tests.dashboard.elements import schema, table_columns, texts
 
 
 def column(page, heading):
-    """The texts that a column of the result shows."""
+    """Return the texts that a column of the result shows."""
     return next(each["texts"] for each in table_columns(page) if each["heading"] == heading)
 
 

@@ -1,4 +1,4 @@
-"""The numbers of `ingest profile-analyze`, compared with those of MegEngine's profile_analyze."""
+"""The numbers of `ingest profile-analyze`, compared with MegEngine's profile_analyze."""
 
 import json
 from pathlib import Path

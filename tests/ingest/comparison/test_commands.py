@@ -67,7 +67,8 @@ def runs(sampled: Samples, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 Call("aten::add", (40, 20), "add_kernel", (50 + length, 10)),
             ]
             add(f"{group}{number}", trace(calls, 400, 2), tags={"branch": group})
-    for name, start in (("overlapping", 90), ("more_overlapping", 80)):  # by 10 and 20 of 50 µs
+    # Overlaps of 10 and 20 of 50 µs.
+    for name, start in (("overlapping", 90), ("more_overlapping", 80)):
         second = Call("aten::add", (40, 20), "add_kernel", (start, 50), stream=9)
         add(name, trace([Call("aten::mm", (10, 20), "gemm", (50, 50)), second], 400, 1))
     on_host = [e for e in diff_traces.eager() if e["cat"] in ("cpu_op", "user_annotation")]
@@ -105,7 +106,7 @@ def test_a_pair_with_a_known_answer(diff: Diff) -> None:
     assert rows["bubble_host"] == ["750 µs", "556 µs", "-194 µs", "-25.9"]
     assert rows["compute"] == ["200 µs", "194 µs", "-6.00 µs", "-3.0"]
     assert rows["launches"] == ["6", "4", "-2", "-33.3"]
-    assert "bubble_sync" not in rows  # nothing on either side
+    assert "bubble_sync" not in rows  # 0 on both sides
     assert "steps" not in rows  # no change
     assert rows["aten::sum"][:6] == ["slower", "20.0 µs", "30.0 µs", "+10.0 µs", "+50.0", "1"]
     assert rows[diff_traces.FUSED][:6] == [
@@ -181,7 +182,7 @@ def test_rows_beyond_the_limit_are_summed_up(by: str, diff: Diff) -> None:
     counts = [int(name.split()[1]) for name in names]
     assert sum(counts) == len(rows) - 3
     alone = [name for name in names if "only in" in name]
-    assert alone  # rows of only one side have sums of their own
+    assert alone  # rows that exist on only one side have separate sums
     changes = [abs(row["change_ns"]) for row in rows]
     assert changes == sorted(changes, reverse=True)
 
@@ -232,7 +233,7 @@ HOLDS, FINE, UNKNOWN = 3, 0, 1
             *("eager compiled", "wall<-10%", HOLDS),
             "wall is 800 µs, 20.0 % less than 1.00 ms: less than -10 %",
         ),
-        ("compiled eager", "wall>+25%", FINE, ""),  # it is 25 %, not more
+        ("compiled eager", "wall>+25%", FINE, ""),  # the change is exactly 25 %
         ("compiled eager", "wall > +24.9 %", HOLDS, "25.0 % more than 800 µs: more than +24.9 %"),
         ("compiled eager", "wall>+199us", HOLDS, "200 µs more than 800 µs: more than +199 us"),
         ("compiled eager", "wall>+0.2ms", FINE, ""),

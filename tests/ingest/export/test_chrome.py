@@ -198,7 +198,7 @@ def small(traces: Traces) -> Traces:
 
 
 def named(events: list[Event]) -> list[tuple[str, float, float]]:
-    """Return the recorded events: names, starts and durations, µs."""
+    """Return the recorded events: names, and starts and durations in µs."""
     return sorted((e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X")
 
 

@@ -24,7 +24,7 @@ def is_toy(head: bytes) -> bool:
 
 
 def load_toy(source: Source, staging: Staging, progress: Progress) -> None:
-    """Read lines `name start duration`, ns, as operators of one thread."""
+    """Read lines `name start duration` as operators of one thread. Times are ns."""
     lines = source.path.read_text().splitlines()[1:]
     calls = [(name, int(start), int(dur)) for name, start, dur in map(str.split, lines)]
     complete = [call for call in calls if call[2] >= 0]

@@ -1,4 +1,4 @@
-"""`ingest memory`, compared with sizes computed from the files."""
+"""The output of `ingest memory`, compared with sizes computed from the files."""
 
 import pickle
 import re
@@ -56,7 +56,7 @@ def test_the_report_shows_the_peak_and_its_owners(
     assert f"; reserved {reserved}" in head
     assert total(shown.out) == peak
     assert "by line of code" in shown.out
-    assert line in [words.split() for words in shown.out.splitlines()]
+    assert line in [row.split() for row in shown.out.splitlines()]
     assert total(command("memory", run, "--at", "end").out) == end
 
 
@@ -73,7 +73,7 @@ def test_the_rows_add_up_to_the_memory_in_use(command: Command, by: str, at: str
 
 
 def test_a_moment_equals_a_replay_of_the_history(command: Command, samples: Path) -> None:
-    """The trace begins with no memory in use, so allocations minus frees are in use."""
+    """The trace begins with no memory in use, so the allocations without a free are in use."""
     path = samples / "snapshots" / "full_history_annotations.pickle"
     events = pickle.loads(path.read_bytes())["device_traces"][0]
     first_us = events[0]["time_us"]
@@ -141,10 +141,10 @@ def test_the_report_at_the_end_shows_fragmentation(command: Command) -> None:
     assert "a snapshot without history" in command("memory", "private_pools").out
 
 
-def test_a_report_of_running_out_of_memory(
+def test_the_report_of_an_out_of_memory_error(
     command: Command, add_snapshot: Callable[..., Path]
 ) -> None:
-    """1 GiB is reserved: 256 MiB used, 64 free, 128 used, 576 free. The snapshot is later."""
+    """At the error, the segment has 256 MiB used, 64 free, 128 used and 576 free."""
     store = add_snapshot(
         [
             {"action": "alloc", "addr": 0, "size": 256 * MIB, "frames": stack("weights")},

@@ -1,4 +1,4 @@
-"""Runs of every kind of device, shown in Perfetto."""
+"""Perfetto shows runs of every kind of device."""
 
 import pytest
 from playwright.sync_api import Browser, expect

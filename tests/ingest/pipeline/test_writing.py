@@ -11,7 +11,7 @@ import ingest
 from ingest.pipeline import parquet
 from tests.samples import COMPILED, TWO_RANKS, Samples
 
-# The compared columns of a table: all except the time when it was added.
+# The compared columns of a table: all except the time when the run was added.
 COLUMNS = defaultdict(lambda: "*") | dict.fromkeys(
     ("runs.parquet", "run_overview.parquet"), "* EXCLUDE (ingested_at)"
 )
@@ -25,9 +25,8 @@ def test_events_written_in_slices_are_the_same(
     run.mkdir()
     for trace in sampled.files(TWO_RANKS):
         shutil.copy(trace, run)
-    monkeypatch.setattr(
-        parquet, "SLICE_ROWS", 1
-    )  # or as many as share a range, which are those of a file
+    # Rows of a file share a range, and a range is never split.
+    monkeypatch.setattr(parquet, "SLICE_ROWS", 1)
     store.add(run)
 
     at_once = ingest.connect(sampled.store(TWO_RANKS))

@@ -1,8 +1,8 @@
-"""Kinds of secrets, in the forms that vendors publish and in which programs write them.
+"""Kinds of secrets, in the forms that vendors publish and that programs write.
 
-In a form, `<32>` stands for 32 random letters and digits; a letter stands for others: `<32h>`
-hexadecimal, `<32u>` capitals and digits, `<32l>` small letters and digits, `<32d>` digits,
-`<32w>` those of URLs, `<32b>` those of Base64.
+In a form, `<32>` is a field of 32 random letters and digits. A letter selects other characters:
+`<32h>` hexadecimal digits, `<32u>` capital letters and digits, `<32l>` small letters and digits,
+`<32d>` digits, `<32w>` the characters of URLs, `<32b>` the characters of Base64.
 """
 
 import random
@@ -225,7 +225,10 @@ KINDS = TOKENS | SETTINGS
 
 
 def planted(kind: str, where: str = "") -> tuple[str, list[str]]:
-    """Return a text with a secret of the kind, which differs by `where`, and its secret parts."""
+    """Return a text with a secret of the kind, and its secret parts.
+
+    Each `where` has a different secret.
+    """
     draw = random.Random(f"{kind} {where}")
     parts: list[str] = []
 

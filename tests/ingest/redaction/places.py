@@ -69,7 +69,7 @@ SNAPSHOT = {
     "frame's other keys": lambda text: {"frames": [snapshots.frame(fx_node=text)]},
     "other keys of an action": lambda text: {"novel": {"a": [text]}},
 }
-OPERATOR = {  # of MegEngine
+OPERATOR = {  # an operator of a MegEngine profile
     "operator's name": lambda text: {"name": text},
     "operator's type": lambda text: {"type": text, "name": "x"},
     "operator's parameter": lambda text: {"param": {"desc": [{"mode": text}]}},

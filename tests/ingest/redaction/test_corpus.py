@@ -17,7 +17,8 @@ from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
 from tests.ingest.redaction.kinds import KINDS, planted
 from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
 
-START = 8  # characters by which a part of a secret is found; every part has at least so many
+# The tests search for the first characters of a secret's part; every part has at least this many.
+START = 8
 SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for fields that occur once in a run
 
 

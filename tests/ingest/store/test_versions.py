@@ -15,8 +15,9 @@ from tests.builders.events import Event
 from tests.command import Command
 from tests.conftest import Traces
 
-# A store that the last tracehouse without versions wrote, run in the parent directory of `traces/`.
-# It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode `compiled`.
+# A store that the last tracehouse without versions wrote. It ran in the parent directory of
+# `traces/`. It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode
+# `compiled`.
 BEFORE_VERSIONS = Path(__file__).parent / "data" / "before_versions.tar.xz"
 OTHER = "0123456789abcdef"
 EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
@@ -24,7 +25,7 @@ EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts
 
 @pytest.fixture
 def old(tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The store from before there were versions, next to the traces that it was made from."""
+    """A store without recorded versions, next to the traces of its runs."""
     (tmp_path / "traces").mkdir()
     for name in ("cpu_only", "mi300_torch_compile_triton"):
         shutil.copy(samples / "traces" / f"{name}.json.gz", tmp_path / "traces")
@@ -53,7 +54,7 @@ def values(store: Path) -> list[tuple[object, ...]]:
         ).fetchall()
 
 
-def test_a_store_from_before_versions_is_read_and_upgraded(old: Path, command: Command) -> None:
+def test_a_store_without_versions_is_read_and_upgraded(old: Path, command: Command) -> None:
     before = values(old)
     assert [row[:4] for row in before] == [
         ("first-5412a757", "first", None, {"a": "b"}),
@@ -97,7 +98,7 @@ def test_labels_of_an_old_run_can_be_changed(old: Path, command: Command) -> Non
     assert (name, tags) == ("other", {"c": "d"})
 
 
-def as_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
+def add_run_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
     """Add a run of one event, and change its tables as if another version had written them."""
     run_id = traces.store.add(traces.write([EVENT], name="other")).run_id
     run = traces.store.run_path(run_id)
@@ -127,8 +128,8 @@ def _size_and_sha256(file: Path) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("table", "change", "dur_ns", "self_ns"),
     [
-        ("events", "* EXCLUDE (self_ns)", 1000, None),  # older: the column was added later
-        ("events", "*, 1 AS energy", 1000, 1000),  # newer
+        ("events", "* EXCLUDE (self_ns)", 1000, None),  # an older version, which lacks the column
+        ("events", "*, 1 AS energy", 1000, 1000),  # a newer version, which has one more column
         ("memory_peak", "* EXCLUDE (device)", 1000, 1000),
     ],
 )
@@ -136,7 +137,7 @@ def test_columns_that_a_version_lacks_are_null(
     table: str, change: str, dur_ns: int, self_ns: int | None, traces: Traces, command: Command
 ) -> None:
     traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
-    run_id = as_of_another_version(traces, {table: change})
+    run_id = add_run_of_another_version(traces, {table: change})
     connection = ingest.connect(traces.store.path)
     query = "SELECT run_id, name, dur_ns, self_ns FROM events ORDER BY name"
     rows = connection.execute(query).fetchall()
@@ -159,11 +160,11 @@ def test_columns_that_a_version_lacks_are_null(
     ],
     ids=["renamed", "retyped"],
 )
-def test_runs_with_other_columns_are_left_out_until_upgraded(
+def test_runs_with_incompatible_columns_are_left_out_until_upgraded(
     changes: dict[str, str], traces: Traces, command: Command
 ) -> None:
     traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
-    run_id = as_of_another_version(traces, changes)
+    run_id = add_run_of_another_version(traces, changes)
     for arguments in (["list"], ["sql", "FROM runs"], ["show", "ours"]):
         done = command(*arguments)
         assert done.code == 0
@@ -179,7 +180,9 @@ def test_runs_with_other_columns_are_left_out_until_upgraded(
     assert ingest.connect(traces.store.path).execute(query).fetchall() == [("a",), ("b",)]
 
 
-def test_a_run_by_other_logic_is_rebuilt_in_its_directory(traces: Traces, command: Command) -> None:
+def test_a_run_of_another_logic_is_rebuilt_in_its_directory(
+    traces: Traces, command: Command
+) -> None:
     run_id = traces.store.add(traces.write([EVENT])).run_id
     directory = traces.store.run_path(run_id)
     manifest = json.loads((directory / "manifest.json").read_text())
@@ -195,7 +198,7 @@ def test_a_comparison_of_different_versions_has_a_warning(traces: Traces, comman
     for name, dur in (("one", 3), ("two", 2)):
         traces.add([{**EVENT, "dur": dur}], name=name)
     assert "versions of tracehouse" not in command("diff", "one", "two").err
-    as_of_another_version(traces, {"runs": "* REPLACE ('other' AS logic_version)"})
+    add_run_of_another_version(traces, {"runs": "* REPLACE ('other' AS logic_version)"})
     found = command("diff", "one", "other")
     assert f"Different versions of tracehouse wrote the runs, {sql.logic_version()} and other" in (
         found.err

@@ -40,7 +40,7 @@ def records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 def test_every_kernel_call_in_the_trace_is_linked_to_the_code(flux: Any, samples: Path) -> None:
     with gzip.open(samples / "compile" / TRACE) as file:
         events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
-    called = []  # by each call of the graph: its outermost ops, in order
+    called = []  # for each call of the graph, its outermost ops in order
     for region in (e for e in events if e["name"].startswith("## Call CompiledFxGraph")):
         end, reached = region["ts"] + region["dur"], region["ts"]
         outermost = []
@@ -98,9 +98,9 @@ def test_compilation_time_is_counted_once(flux: Any, samples: Path) -> None:
 # Ten fused kernels, read by hand in transformer_flux.py, embeddings.py, normalization.py and others
 # of diffusers, and in the code that Inductor made of them.
 BY_HAND = {
-    3: [("embeddings", 1066, "torch.nn.functional.silu")],  # of the timestep
-    7: [("embeddings", 1066, "torch.nn.functional.silu")],  # of the guidance
-    10: [("embeddings", 1981, "torch.nn.functional.silu")],  # of the prompt
+    3: [("embeddings", 1066, "torch.nn.functional.silu")],  # embedding of the timestep
+    7: [("embeddings", 1066, "torch.nn.functional.silu")],  # embedding of the guidance
+    10: [("embeddings", 1981, "torch.nn.functional.silu")],  # embedding of the prompt
     12: [
         ("embeddings", 1385, "operator.add"),
         ("embeddings", 1388, "operator.add"),
@@ -174,7 +174,7 @@ def test_every_op_of_the_program_occurs_once_and_has_one_kernel(flux: Any) -> No
             [compile_id],
         ).fetchall()
         assert positions == list(range(1, 308))
-        assert ops == 307  # as torch counts them: `graph_op_count`
+        assert ops == 307  # torch's `graph_op_count`
     assert flux.sql(
         "SELECT op, count(*) FROM compiled_ops JOIN compiled_kernels AS kernel "
         "ON kernel_ordinal = kernel.ordinal AND compiled_ops.compile_id = kernel.compile_id "

@@ -1,4 +1,4 @@
-"""Bad input: clear messages, intact events are kept, and everything is counted."""
+"""Bad input gives clear messages. Intact events are kept, and everything is counted."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import ingest
-from benchmarks.fuzz import SAMPLES, Sample, damaged, violations
+from benchmarks.fuzz import SAMPLES, Sample, damage_at_random, violations
 from ingest.formats import io
 from tests.builders.events import op
 
@@ -27,13 +27,13 @@ PARTS = ["{}", "5", "null", '"x"', "[]", '{"ph": 5}', "[[{}]]", '[{"a": 1}, {"b"
 Read = Callable[..., list[Any]]
 
 
-def named(source: Any) -> dict[str, int]:
+def counts_of(source: Any) -> dict[str, int]:
     return {"complete": source.complete, **source.other, **source.dropped}
 
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """A function that adds contents as the ranks of a run and returns their sources."""
+    """A function that adds a run with a file per rank, and returns the sources of the files."""
     directory = tmp_path_factory.mktemp("bad")
     store = ingest.Store(directory / "store")
 
@@ -46,7 +46,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
         sources = sorted(store.add(run).sources, key=lambda source: source.rank)
         assert [source.rank for source in sources] == list(range(len(contents)))
         for source in sources:
-            assert source.events == sum(named(source).values())
+            assert source.events == sum(counts_of(source).values())
         return sources
 
     return added
@@ -59,7 +59,7 @@ def test_elements_that_are_not_events_do_not_affect_events(read: Read) -> None:
     ]
     for part, source in zip(PARTS, read(*texts), strict=True):
         counted = {"complete": 3, "not an event": 5}
-        assert (source.status, named(source)) == ("ok", counted), part
+        assert (source.status, counts_of(source)) == ("ok", counted), part
         assert source.metadata == {
             "schemaVersion": 1,
             "traceName": "t",
@@ -74,7 +74,7 @@ def test_events_inside_arguments_stay_arguments(read: Read) -> None:
     outer = json.dumps(op("outer", args={"list": [op("inner"), op("inner"), op("inner")], "z": 1}))
     orders = [[outer, A, B], [A, outer, B], [A, B, outer]]
     for source in read(*['{"traceEvents": [' + ", ".join(parts) + "]" + AFTER for parts in orders]):
-        assert (source.status, named(source)) == ("ok", {"complete": 3})
+        assert (source.status, counts_of(source)) == ("ok", {"complete": 3})
         assert source.metadata["traceName"] == "t"
 
 
@@ -87,7 +87,7 @@ def test_events_cut_into_many_pieces_are_complete(count: int, traces: Any) -> No
     assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 4)]
 
 
-AROUND: list[dict[str, Any]] = [
+METADATA: list[dict[str, Any]] = [
     {"more": [op("no"), op("event"), op("here")], "z": 1},
     {"a": [{"b": 1}, {"c": 2}], "b": "]}", "c": [[op("n"), op("n")]]},
     {"deep": {"traceEvents": [op("no"), op("event")]}, "text": '"traceEvents": ['},
@@ -96,10 +96,13 @@ AROUND: list[dict[str, Any]] = [
 
 def test_any_metadata_around_the_events_is_read(read: Read) -> None:
     events = {"traceEvents": [op("a"), op("b")]}
-    wholes = [whole for around in AROUND for whole in (around | events, events | around)]
-    for whole, source in zip(wholes, read(*map(json.dumps, wholes)), strict=True):
-        around = {key: value for key, value in whole.items() if key != "traceEvents"}
-        assert (source.status, named(source), source.metadata) == ("ok", {"complete": 2}, around)
+    documents = [
+        document for metadata in METADATA for document in (metadata | events, events | metadata)
+    ]
+    for document, source in zip(documents, read(*map(json.dumps, documents)), strict=True):
+        metadata = {key: value for key, value in document.items() if key != "traceEvents"}
+        assert (source.status, counts_of(source)) == ("ok", {"complete": 2})
+        assert source.metadata == metadata
 
 
 def test_damage_between_events_does_not_affect_them(read: Read) -> None:
@@ -114,7 +117,7 @@ def test_metadata_after_a_damaged_last_event_is_read(read: Read) -> None:
     args = '{"Input Dims": [[1]], "Input type": ["float"]}'
     bad = f'{{"ph": "X", "name": "bad", "ts": oops, "args": {args}}}'
     [source] = read(f'{{"traceEvents": [{A}, {bad}]{AFTER}')
-    assert (source.status, named(source)) == ("ok", {"complete": 1, "not valid JSON": 1})
+    assert (source.status, counts_of(source)) == ("ok", {"complete": 1, "not valid JSON": 1})
     assert source.metadata == {"traceName": "t", "baseTimeNanoseconds": BASE}
 
 
@@ -131,16 +134,16 @@ DAMAGE = {  # a damaged part of an event, and whether the event is kept
 
 @pytest.mark.parametrize("after", [AFTER, "}"])
 def test_an_event_is_treated_the_same_at_each_position(after: str, read: Read) -> None:
-    cases = [(damage, place) for damage in DAMAGE for place in (0, 1, 3)]
+    cases = [(damage, position) for damage in DAMAGE for position in (0, 1, 3)]
     texts = []
-    for damage, place in cases:
+    for damage, position in cases:
         parts = [A, B, C]
-        parts.insert(place, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
+        parts.insert(position, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
         texts.append(f'{{"traceEvents": [{", ".join(parts)}]{after}')
     for case, source in zip(cases, read(*texts), strict=True):
         is_kept = DAMAGE[case[0]]
         counted = {"complete": 4} if is_kept else {"complete": 3, "not valid JSON": 1}
-        assert (source.status, named(source)) == ("ok", counted), case
+        assert (source.status, counts_of(source)) == ("ok", counted), case
         assert len(source.warnings) == (not is_kept), case
         assert source.metadata.get("traceName", "t") == "t", case
 
@@ -191,7 +194,7 @@ def test_nested_metadata_of_any_depth_is_handled(read: Read) -> None:
         '"": "", "x": NaN, "y": 1e999, "x": -Infinity',
     ],
 )
-def test_absurd_metadata_does_not_affect_events(metadata: str, traces: Any) -> None:
+def test_invalid_metadata_does_not_affect_events(metadata: str, traces: Any) -> None:
     connection = traces.add(f'{{{metadata}, "traceEvents": [{A}], "after": 1, {metadata}}}')
     assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 1)]
 
@@ -199,7 +202,7 @@ def test_absurd_metadata_does_not_affect_events(metadata: str, traces: Any) -> N
 @pytest.mark.parametrize(
     "event",
     [
-        json.dumps(op("half of a pair \ud800")),
+        json.dumps(op("lone surrogate \ud800")),
         json.dumps(op("null \0 byte")),
         json.dumps(op("a", args={"correlation": 2**64})),
         json.dumps(op("a", args={"correlation": 1})).replace("1}}", "1e999}}"),
@@ -208,7 +211,7 @@ def test_absurd_metadata_does_not_affect_events(metadata: str, traces: Any) -> N
         json.dumps(op("")),
     ],
 )
-def test_odd_events_are_rows(event: str, traces: Any) -> None:
+def test_unusual_events_become_rows(event: str, traces: Any) -> None:
     for name, parts in (("middle", [A, event, B]), ("last", [A, B, event])):
         connection = traces.add("[" + ", ".join(parts) + "]", name)
         assert connection.sql("SELECT complete_events FROM sources").fetchall()[-1] == (3,)
@@ -219,24 +222,24 @@ def test_damaged_compressed_files_keep_all_events_before_the_damage(
 ) -> None:
     events = [json.dumps(op(f"{random.Random(i).random()}", i)) for i in range(3000)]
     text = '{"traceEvents": [' + ", ".join(events) + "]" + AFTER
-    whole = gzip.compress(text.encode())
-    [cut] = read(whole[: len(whole) // 2])
+    compressed = gzip.compress(text.encode())
+    [cut] = read(compressed[: len(compressed) // 2])
     assert cut.status == "truncated"
     assert 1000 < cut.complete < 2000
     lost = cut.json_bytes - len('{"traceEvents": [' + ", ".join(events[: cut.complete]))
     assert cut.warnings[0].startswith("the file ends inside traceEvents: ")
     assert int(cut.warnings[0].split(": ")[1].split()[0].replace(",", "")) in (lost, lost - 2)
 
-    damaged_at = len(whole) // 2
-    garbage = whole[:damaged_at] + b"\xff" * 100 + whole[damaged_at + 100 :]
+    damaged_at = len(compressed) // 2
+    garbage = compressed[:damaged_at] + b"\xff" * 100 + compressed[damaged_at + 100 :]
     [source] = read(garbage)
     assert (source.status, source.complete >= cut.complete) == ("truncated", True)
     assert "damaged at byte" in source.warnings[0]
 
     for name, content, status in (
-        ("no checksum", whole[:-8], "truncated"),
-        ("other checksum", whole[:-8] + b"\0" * 4 + whole[-4:], "truncated"),
-        ("junk", whole + b"junk", "ok"),
+        ("no checksum", compressed[:-8], "truncated"),
+        ("other checksum", compressed[:-8] + b"\0" * 4 + compressed[-4:], "truncated"),
+        ("junk", compressed + b"junk", "ok"),
         ("members", gzip.compress(text[:999].encode()) + gzip.compress(text[999:].encode()), "ok"),
     ):
         [source] = read(content)
@@ -252,8 +255,8 @@ def test_an_invalid_inflation_limit_is_an_error(
     monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", limit)
     with pytest.raises(ingest.IngestError) as refusal:
         store.add(samples / "traces" / "cpu_only.json.gz")
-    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not {limit}"
-    assert str(refusal.value) == wanted
+    expected = f"TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not {limit}"
+    assert str(refusal.value) == expected
 
 
 read_sample = cache(Sample)
@@ -261,7 +264,7 @@ read_sample = cache(Sample)
 
 @pytest.fixture
 def block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Restore the block size after a test."""
+    """The block size, which is restored after the test."""
     monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", io.BLOCK_BYTES)
 
 
@@ -284,6 +287,6 @@ def test_damage_does_not_affect_other_events(
     name: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:
     sample = read_sample(samples / name)
-    chance = random.Random(seed)
-    content, start, end = damaged(sample.content, chance)
-    assert violations(sample, content, start, end, tmp_path, chance) == []
+    rng = random.Random(seed)
+    content, start, end = damage_at_random(sample.content, rng)
+    assert violations(sample, content, start, end, tmp_path, rng) == []

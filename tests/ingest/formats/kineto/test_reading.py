@@ -181,7 +181,7 @@ def test_long_durations_have_a_resolution_of_one_nanosecond(traces: Any) -> None
 
 
 def timed(starts: Iterable[int], durs: Iterable[int]) -> str:
-    """Return a trace of operators with these starts and durations, ns."""
+    """Return a trace of operators with these starts and durations in ns."""
     text = json.dumps(op("op", "TS", "DUR"))
     written = [
         text.replace('"TS"', digits(start)).replace('"DUR"', digits(dur))

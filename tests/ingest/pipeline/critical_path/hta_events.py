@@ -26,7 +26,7 @@ class Event:
     correlation: int = -1
     record: int = -1  # correlation of the cudaEventRecord that a sync waits for
     record_stream: int = -1
-    link: int = -1  # what an event launched, or its launch; 0 where the trace lacks it
+    link: int = -1  # the launched or launching event, or 0 if the trace lacks it
     on_device: bool = False
 
 
@@ -34,7 +34,7 @@ Events = dict[int, Event]
 
 
 def read_events(trace: dict[str, Any]) -> Events:
-    """Read and link the complete events. Starts round up, ends round down: a span may be -1."""
+    """Read and link the complete events. Starts round up and ends down, so a duration can be -1."""
     events: Events = {}
     device = defaultdict(list)
     for id, e in enumerate(trace["traceEvents"]):
@@ -49,7 +49,7 @@ def read_events(trace: dict[str, Any]) -> Events:
             device[event.correlation].append(event)
     for host in events.values():
         for d in () if host.on_device else device.get(host.correlation, ()):
-            host.link, d.link = d.id, host.id  # of several device events, the last one stays
+            host.link, d.link = d.id, host.id  # the last of several device events wins
     return events
 
 

@@ -1,8 +1,8 @@
 """The critical path of one annotation by the rules of HTA 0.6.1, in plain Python.
 
-This is the graph of `hta/analyzers/critical_path_analysis.py`. It follows HTA also where HTA loses
-time: nothing weighs between top-level operators, so a path is shorter than the step it explains.
-Events of one time keep the order of the file; HTA's unstable sorts leave that order open.
+This is the graph of `hta/analyzers/critical_path_analysis.py`. It follows HTA even if HTA loses
+time: edges between top-level operators have no weight, so a path is shorter than its step. Events
+with the same time keep the order of the file. HTA sorts unstably, so its order is undefined.
 """
 
 import math
@@ -27,7 +27,7 @@ from tests.ingest.pipeline.critical_path.hta_events import (
 OPERATOR, DEPENDENCY, SYNC = "OPERATOR_KERNEL", "DEPENDENCY", "SYNC_DEPENDENCY"
 LAUNCH, GAP = "KERNEL_LAUNCH_DELAY", "KERNEL_KERNEL_DELAY"
 BOUND_BY = {LAUNCH: "gpu_kernel_launch_overhead", GAP: "gpu_kernel_kernel_overhead"}
-LONGEST_GAP = 1500  # µs; HTA draws no kernel-kernel edge across this or more
+LONGEST_GAP = 1500  # µs; HTA adds no kernel-kernel edge across a gap of this length or more
 BLOCKING = {f"cuda{call}Synchronize" for call in ("Device", "Stream", "Event")}
 BLOCKING |= {"cudaEventQuery", "cudaMemcpy", "cudaMemcpyAsync"}
 LOCKING = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"}
@@ -45,23 +45,23 @@ class Node(NamedTuple):  # nodes sort by time, then event, starts first
 
 class Edge(NamedTuple):
     begin: Node
-    end: Node  # end.ts - begin.ts is what passed on the clock
+    end: Node  # end.ts - begin.ts is the elapsed time
     type: str
     weight: int  # µs that HTA counts
-    bound_by: str  # kind of bottleneck; "" for the types that never weigh
+    bound_by: str  # kind of bottleneck, or "" for types whose weight is always 0
 
 
 @dataclass
 class Path:
-    nodes: int  # of the graph, with those that no edge touches
-    edges_by_type: Counter[str]  # of the graph
-    edges: list[Edge]  # of the longest path, in order
+    nodes: int  # number of the graph's nodes, including nodes without edges
+    edges_by_type: Counter[str]  # number of the graph's edges
+    edges: list[Edge]  # edges of the longest path, in order
     weight: int  # µs, the sum over `edges`
     summary: dict[str, float]  # bound_by -> percent of `weight`
 
 
 class Graph:
-    """The starts and ends of a window's events, and at most one edge from one to another."""
+    """A graph of the starts and ends of a window's events. Two nodes have at most one edge."""
 
     def __init__(self, events: Events) -> None:
         host = {"cpu_op", "cuda_runtime", "cuda_driver"}
@@ -89,7 +89,10 @@ class Graph:
 
 
 def add_lock_edges(graph: Graph) -> None:
-    """Link locking calls that overlap, of all threads. Each span weighs, if it blocks or not."""
+    """Link overlapping locking calls of all threads.
+
+    Each call has weight, even if it does not block.
+    """
     started: list[int] = []
     last = -1
     for i in graph.locking:
@@ -119,9 +122,10 @@ def add_host_edges(graph: Graph) -> None:
 
 
 def add_thread_edges(graph: Graph, events: list[Event]) -> None:
-    """Chain nodes in order of the call stack. Edges weigh inside a top-level call only."""
-    moments = [(e.ts, 1, e.ts - e.end, e.id) for e in events]  # of one time, long ones start first
-    moments += [(e.end, 0, e.end - e.ts, -e.id) for e in events]  # and end last
+    """Chain nodes in call stack order. Only edges inside a top-level call have weight."""
+    # Of events with the same time, longer ones start first and end last.
+    moments = [(e.ts, 1, e.ts - e.end, e.id) for e in events]
+    moments += [(e.end, 0, e.end - e.ts, -e.id) for e in events]
     stack: list[tuple[int, int]] = []  # an event and its parent
     last, last_parent, depth = -1, -1, 0
     locking = set(graph.locking)
@@ -130,10 +134,10 @@ def add_thread_edges(graph: Graph, events: list[Event]) -> None:
             stack.append((id, stack[-1][0] if stack else -1))
         event, parent = stack[-1] if starts else stack.pop()
         if event not in graph.start:
-            continue  # annotations and Python frames only nest
+            continue  # annotations and Python frames have no nodes
         node = graph.start[event] if starts else graph.end[event]
         linked = {last, node} <= locking and not (starts and graph.nodes[last].is_end)
-        if last >= 0 and not linked:  # by add_lock_edges()
+        if last >= 0 and not linked:  # add_lock_edges() links the others
             free = not starts and graph.events[event].name in BLOCKING
             between = starts and depth == 0
             graph.add(last, node, DEPENDENCY if between else OPERATOR, last_parent, free)
@@ -181,14 +185,15 @@ def add_device_edges(graph: Graph, full: Events) -> None:
 
 
 def longest_path(graph: Graph) -> list[Edge]:
-    """Find the longest path like networkx: of equal ones, the one that was added first."""
+    """Find the longest path as networkx does: of equal paths, the one that was added first."""
     sorter: TopologicalSorter[int] = TopologicalSorter()
     sources = defaultdict(list)
     for u, v in graph.edges:
         sorter.add(u)
         sorter.add(v, u)
         sources[v].append(u)
-    longest: dict[int, tuple[int, int]] = {}  # node -> length to it, the node before it
+    # Node -> length of the longest path to it, previous node.
+    longest: dict[int, tuple[int, int]] = {}
     for v in sorter.static_order():
         to_v = [(longest[u][0] + max(0, graph.edges[u, v].weight), u) for u in sources[v]]
         longest[v] = max(to_v, key=lambda pair: pair[0], default=(0, v))
@@ -203,8 +208,8 @@ def longest_path(graph: Graph) -> list[Edge]:
 def critical_path(trace: dict[str, Any], annotation: str, instance: int) -> Path:
     """Find the critical path of the `instance`-th event whose name contains `annotation`.
 
-    Raise ValueError where HTA gives no answer: no such event, no edge, a cycle, a wait of a
-    kernel for its own stream, or a launch of an unknown category.
+    Raise ValueError if HTA returns no path: no such event, no edge, a cycle, a wait of a kernel for
+    its own stream, or a launch of an unknown category.
     """
     events = drop_last_step(read_events(trace))
     graph = Graph(clip(events, annotation, instance))

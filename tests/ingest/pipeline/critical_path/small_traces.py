@@ -32,7 +32,7 @@ WAITS = recorded(
 )
 B_ELSEWHERE = [call(15, 17, 2), on_device("B", 32, 150, 2, stream=8)]
 
-# By description: the events of a step, and its path.
+# Description → the events of a step, and its path.
 CASES: dict[str, tuple[list[Event], list[Row]]] = {
     # The host.
     "bound by the host": (

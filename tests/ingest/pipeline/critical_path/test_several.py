@@ -72,7 +72,7 @@ def test_a_wait_for_a_device_is_not_explained_by_another(traces: Any) -> None:
 
 
 def test_streams_of_two_devices_are_distinguished(traces: Any) -> None:
-    """The kernel of device 1 waits for that of device 0, on a stream with the same number."""
+    """A kernel of device 1 waits for a kernel of device 0, on a stream with the same number."""
     events = [STEP, call(10, 11, 1), call(11, 12, 2), kernel("A", 20, 80, correlation=1)]
     events.append(kernel("B", 101, 20, device=1, correlation=2))
     rows = traces.add(events).sql(

@@ -99,7 +99,7 @@ def test_a_kernel_launched_in_the_previous_step_waits_from_the_start(traces: Any
 
 
 def gains_of(traces: Any, events: list[Any]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the time on the path and the gain, µs, for each level and name."""
+    """Return the time on the path and the gain in µs, for each level and name."""
     rows = traces.add(events).sql(
         "SELECT level, name, on_path_ns / 1000, gain_ns / 1000 FROM critical_path_summary"
         " WHERE name IS NOT NULL"
@@ -112,10 +112,11 @@ def test_another_chain_becomes_the_longest(traces: Any) -> None:
     events = [STEP, call(10, 12, 1), call(12, 14, 2)]
     events += [on_device("A", 20, 120, 1), on_device("B", 20, 110, 2, stream=8)]
     gains = gains_of(traces, events)
-    assert gains["kernel", "A"] == (108, 10)  # with its launch; then the step ends with B
-    assert gains["kind", "compute"] == (100, 20)  # with the host
+    assert gains["kernel", "A"] == (108, 10)  # without A and its launch, the step ends with B
+    # Without A and B, the step ends with the host's work.
+    assert gains["kind", "compute"] == (100, 20)
     assert gains["kind", "launch"] == (8, 8)
-    assert gains["call", LAUNCH] == (2, 2)  # and A is still last
+    assert gains["call", LAUNCH] == (2, 2)  # without launches, A still ends last
 
 
 def test_a_late_launch_gains_as_much_as_the_device_can_begin_earlier(traces: Any) -> None:
@@ -131,5 +132,5 @@ def test_a_wait_has_no_gain_if_the_host_takes_as_long(traces: Any) -> None:
     """Without the kernel, the host continues earlier, and its work is as long as the step."""
     events = [STEP, call(10, 12, 1), on_device("A", 20, 80, 1), call(30, 85, 9, SYNC)]
     gains = gains_of(traces, events)
-    assert gains["kernel", "A"] == (68, 55)  # the host: 10 + 2 + 18 + 0 + 15
+    assert gains["kernel", "A"] == (68, 55)  # the host takes 10 + 2 + 18 + 0 + 15
     assert gains["call", SYNC] == (5, 5)

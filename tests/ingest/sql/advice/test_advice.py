@@ -34,7 +34,7 @@ def on_host(category: str, name: str, since: int, until: int, **args: Any) -> Ev
 def launched(
     number: int, launch: tuple[int, int], category: str, name: str, since: int, dur: int
 ) -> list[Event]:
-    """A launching call and its device activity."""
+    """Return a call that launches work, and its device activity."""
     return [
         on_host("cuda_runtime", "cudaLaunchKernel", *launch, correlation=number),
         events.kernel(name, since, dur, category, correlation=number),
@@ -68,7 +68,7 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces)
         "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice ORDER BY bound_ns DESC"
     ).fetchall()
     assert found == [
-        # 0.30 ms, of which a 16th remains at the peak rate of half precision
+        # 0.30 ms, or a 16th of it at the peak rate of half precision
         ("float_matmul", 281_250, 28.125, None, None, "aten::mm"),
         ("exposed_communication", 200_000, 20, None, "ncclDevKernel_AllReduce", None),
         ("host_bound", 146_000, 14.6, "host", None, None),
@@ -164,8 +164,8 @@ def test_an_unknown_bound_has_a_reason(traces: Traces) -> None:
         assert found == {"float_matmul": why}
 
 
-# Peak rates of the vendors' data sheets, TFLOPS: half precision on tensor cores, without sparsity,
-# and float32 outside of them.
+# Peak rates in TFLOPS, from the vendors' data sheets: half precision on tensor cores without
+# sparsity, and float32 outside of tensor cores.
 PEAKS = {
     "Tesla V100-SXM2-16GB": (125, 15.7),
     "Tesla T4": (65, 8.1),
@@ -220,7 +220,7 @@ def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_
         "SELECT bound_ns, idle_ns, cause, finding FROM advice_checks WHERE kind = 'recompiled'"
     ).fetchall() == [
         (
-            200_000,  # before the kernel, and after it
+            200_000,  # 100 µs before the kernel, and 100 µs after it
             0,
             None,
             "1 compilation in the measured steps took 400 µs in total. Recompilations: none.",

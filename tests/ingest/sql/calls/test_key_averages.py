@@ -48,7 +48,7 @@ def torch_table(samples: Path, name: str, table: str) -> Rows:
 def test_the_table_equals_torchs_in_every_field(
     store_of_samples: duckdb.DuckDBPyConnection, samples: Path, name: str, table: str
 ) -> None:
-    """`fk` is an exception: it ends on another thread, and torch gives such calls no self time."""
+    """Torch counts no self time for calls that end on another thread, such as `fk`."""
     (run,) = store_of_samples.execute("SELECT run_id FROM runs WHERE name = $1", [name]).fetchall()[
         0
     ]

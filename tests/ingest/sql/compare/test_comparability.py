@@ -1,4 +1,4 @@
-"""Warnings on the comparability of runs: pairs of samples, and differences of run.json."""
+"""Warnings about the comparability of runs: pairs of samples, and differences in run.json."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ Warnings = dict[str, tuple[str | None, str | None]]
 
 
 def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Warnings:
-    """Return both values of each warning by subject. Check that each sentence names them."""
+    """Return both values of each warning by subject. Check that its sentence contains them."""
     ids = [
         connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchall()[0][0]
         for name in (base, other)
@@ -29,7 +29,7 @@ def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Wa
     return {subject: (first, second) for subject, first, second, _ in rows}
 
 
-# Read by hand from the metadata, names and steps of the traces.
+# The values were read by hand from the metadata, names and steps of the traces.
 PAIRS: dict[tuple[str, str], Warnings] = {
     ("flux_eager_min", "flux_compile_recompile"): {
         "compiled while measured": (None, "2 (1 of them recompilations)"),
@@ -73,7 +73,7 @@ def test_warnings_of_sample_pairs(
     assert warnings(store_of_samples, *names) == PAIRS[names]
 
 
-def test_eager_and_compiled_in_the_same_conditions_compare(sampled: Samples) -> None:
+def test_eager_and_compiled_runs_in_the_same_conditions_are_comparable(sampled: Samples) -> None:
     pair = EAGER, f"{COMPILED}-rank0"
     with ingest.connect(sampled.store(*pair)) as connection:
         assert warnings(connection, *pair) == {"unsteady steps": ("2 steps", "2 steps")}
@@ -105,10 +105,10 @@ def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> No
     other = {"batch": 4, "height": 64, "dtype": "bfloat16", "framework_version": "2.13.0"}
     run(traces, "other", {**run_json, **other, "model": None}, profile_memory=1)
     with ingest.connect(traces.store.path) as connection:
-        few = {"unsteady steps": ("2 steps", "2 steps")}
-        assert warnings(connection, "base", "same") == few
-        assert warnings(connection, "base", "base") == few
-        assert warnings(connection, "base", "other") == few | {
+        unsteady = {"unsteady steps": ("2 steps", "2 steps")}
+        assert warnings(connection, "base", "same") == unsteady
+        assert warnings(connection, "base", "base") == unsteady
+        assert warnings(connection, "base", "other") == unsteady | {
             "batch": ("1", "4"),
             "image size": ("64 × 32", "64 × 64"),
             "dtype": ("float32", "bfloat16"),
@@ -118,7 +118,7 @@ def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> No
         }
 
 
-def test_the_offload_of_older_runs_is_understood(traces: Traces) -> None:
+def test_the_offload_value_of_older_runs_is_read(traces: Traces) -> None:
     for name, offload in (("old", True), ("new", "model"), ("other", "group")):
         run(traces, name, {"offload": offload})
     with ingest.connect(traces.store.path) as connection:
@@ -126,7 +126,7 @@ def test_the_offload_of_older_runs_is_understood(traces: Traces) -> None:
         assert warnings(connection, "old", "other")["offload"] == ("model", "group")
 
 
-def test_different_shapes_and_steps_and_damage_have_warnings(traces: Traces) -> None:
+def test_different_shapes_different_steps_and_damage_have_warnings(traces: Traces) -> None:
     small = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[2, 64], [64, 64]])]
     large = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[8, 64], [64, 64]])]
     traces.add(diff_traces.trace(small, 100, 2), "small")
@@ -178,7 +178,7 @@ def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
     with ingest.connect(traces.store.path) as connection:
         subjects = connection.sql("SELECT DISTINCT subject FROM run_conditions").fetchall()
         found = list(warnings(connection, "base", "other"))  # fails if a subject has no sentence
-    # Both runs have the same logic_version: test_versions.py tests different ones.
+    # Both runs have the same logic_version. test_versions.py tests different versions.
     assert {subject for (subject,) in subjects} - {"logic_version"} <= {*found}
     assert found[:4] == ["model", "batch", "image size", "sequence length"]
     assert found[-1] == "profiler: with_modules"
@@ -196,9 +196,7 @@ def test_settings_of_the_profiler_are_unknown_for_a_run_without_a_trace(
         assert "profiler: with_stack" not in warnings(connection, "traced", "logged")
 
 
-def test_compilations_of_a_rank_count_once_however_many_devices_it_has(
-    traces: Traces, tmp_path: Path
-) -> None:
+def test_compilations_of_a_rank_with_two_devices_count_once(traces: Traces, tmp_path: Path) -> None:
     directory = tmp_path / "compiled"
     directory.mkdir()
     kernels = [
@@ -217,7 +215,7 @@ def test_compilations_of_a_rank_count_once_however_many_devices_it_has(
     assert found["compiled while measured"] == ("1 (1 of them recompilations)", None)
 
 
-def test_a_rank_without_a_device_counts_next_to_one_with_a_device(
+def test_a_rank_without_a_device_counts_if_another_rank_has_one(
     traces: Traces, tmp_path: Path
 ) -> None:
     directory = tmp_path / "mixed"

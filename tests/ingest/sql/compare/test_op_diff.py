@@ -153,7 +153,7 @@ class TestCompiledFlux:
         [
             # FeedForward of the image stream: the projection is a separate addmm.
             ("cpp_fused_gelu_view_14", {"gelu": 1, "dropout": 1}, None, 3_055),
-            # And that of the text stream.
+            # FeedForward of the text stream.
             ("cpp_fused_gelu_view_15", {"gelu": 1, "dropout": 1}, None, 9_875),
             # conditioning = timesteps + guidance + pooled text; SiLU of norm1 and norm1_context.
             ("cpp_fused_add_silu_3", {"add": 2, "silu": 2, "to": 2}, None, 110),
@@ -287,7 +287,7 @@ class TestCompiledFlux:
         ]
 
 
-# Outermost op and its shapes; its calls and ns in the median step of either trace.
+# Each outermost op with its shapes, and its calls and ns in the median step of each trace.
 BY_HAND = [
     ("h100_owlv2", "mi300_owlv2", "source", [
         ("aten::softmax", "[[16,5185,5185],[],[]]", (120, 262422467), (120, 153698475)),
@@ -443,9 +443,9 @@ HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = 
     "operators and calls that reach into an inner step": (
         [
             *steps((0, 100), (20, 30), (100, 200)),
-            host("aten::mm", "cpu_op", 5, 20),  # 15 before the inner step
-            host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # 40 after the inner step
-            host("aten::add", "cpu_op", 42, 18),  # in the call, 10 after the inner step
+            host("aten::mm", "cpu_op", 5, 20),  # runs 15 µs before the inner step
+            host("## Call CompiledFxGraph x ##", "cpu_op", 40, 50),  # runs 40 µs after it
+            host("aten::add", "cpu_op", 42, 18),  # inside the call; runs 10 µs after the inner step
         ],
         {"aten::add": (1, 10), "aten::mm": (1, 15), "compiled code": (1, 30)},
     ),

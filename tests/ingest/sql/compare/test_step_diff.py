@@ -1,4 +1,4 @@
-"""`step_diff`: the parts add up, and the median step is that of `run_diff`."""
+"""`step_diff`: the parts add up, and the median step equals `run_diff`."""
 
 import duckdb
 import pytest
@@ -7,7 +7,7 @@ import ingest
 from tests.samples import Samples
 
 RUNS = ("v100_resnet50_workers0", "v100_resnet50_workers4")
-STEPS = 6  # of each
+STEPS = 6  # steps of each run
 
 
 @pytest.fixture(scope="module")

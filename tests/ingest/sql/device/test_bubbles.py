@@ -44,7 +44,7 @@ def test_gaps_checked_by_hand_cover_every_cause() -> None:
 # Number of gaps and total ns of each cause, counted in plain Python over the complete trace.
 TOTALS = {
     "v100_resnet50_workers0": {
-        "dataloader": (5, 285_214_000),  # of 393 ms
+        "dataloader": (5, 285_214_000),  # 393 ms of idle time in total
         "host": (1471, 94_821_000),
         "launch": (7433, 10_243_000),
         "sync": (12, 2_641_000),
@@ -55,7 +55,7 @@ TOTALS = {
         "sync": (12, 2_841_000),
     },
     "h100_owlv2": {
-        "dataloader": (4, 492_726_150),  # of 511.5 ms
+        "dataloader": (4, 492_726_150),  # 511.5 ms of idle time in total
         "host": (70, 5_186_571),
         "launch": (5015, 6_783_762),
         "sync": (75, 6_832_419),  # mostly copies of pageable memory

@@ -32,13 +32,13 @@ def event(action: str, address: int, size: int, **more: Any) -> dict[str, Any]:
 def snapshot(
     *events: dict[str, Any], segments: list[dict[str, Any]] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """A snapshot of events that are a microsecond apart, and of these segments."""
+    """Return a snapshot of events that are a microsecond apart, and of these segments."""
     timed = [{"time_us": START_US + number, **each} for number, each in enumerate(events)]
     return {"segments": segments or [], "device_traces": [timed], **more}
 
 
 def segment(address: int, *blocks: tuple[str, int, int], **more: Any) -> dict[str, Any]:
-    """A segment with these blocks: (state, size, requested size)."""
+    """Return a segment with these blocks: (state, size, requested size)."""
     at, built = address, []
     for state, size, requested in blocks:
         built.append(
@@ -310,7 +310,7 @@ def test_annotations_are_paired_and_a_lone_end_is_kept(memory):
 
 
 def trace(directory: Path) -> None:
-    """A step with two operators, one inside the other, on the snapshot's clock."""
+    """Return a step with two operators, one inside the other, on the snapshot's clock."""
     spans = [
         ("user_annotation", "ProfilerStep#3", 0, 100),
         ("cpu_op", "aten::linear", 10, 20),

@@ -35,8 +35,8 @@ TRACES = [
 ]
 
 
-# The truth counts `dma_request` and `event_wait` in this file as kernels. The metrics without them
-# are tested in `tests/ingest/sql/runs/test_run_metrics.py`.
+# For this file, the truth counts `dma_request` and `event_wait` as kernels. The metrics without
+# them are tested in `tests/ingest/sql/runs/test_run_metrics.py`.
 MTIA = "mtia_inference.json.gz"
 
 

@@ -26,7 +26,7 @@ WRAPPER = re.compile(
     r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|TorchDynamo |"
     r"autograd::engine::evaluate_function|ProfilerStep"
 )
-COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and custom ones
+COLLECTIVE = re.compile(  # names in libraries, in symmetric memory, and custom names
     r"[nrh]ccl|cncl|oneccl|nvshmem|mscclpp|multimem_|lamport|userbuffers|quick_?reduce|"
     r"shot_?all_?(reduce|gather)|cross_device_|allreduce_fusion|deep_ep::|\bmori[:_]|"
     r"triton_all_reduce",
@@ -103,7 +103,10 @@ def steps_of(events: list[Event], name: str | None) -> list[Interval]:
 
 
 def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
-    """Return the metrics of each device, or of the host, under None, if there is no device."""
+    """Return the metrics of each device.
+
+    If there is no device, the key None has the host's metrics.
+    """
     steps = steps_of(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:

@@ -14,7 +14,7 @@ Cells = dict[Cell, Counter[str]]
 
 
 class Span(NamedTuple):
-    """A label of a trace: its kind, the name in it, and its start and end, ns."""
+    """A label of a trace: its kind, the name in it, and its start and end in ns."""
 
     kind: str
     label: str

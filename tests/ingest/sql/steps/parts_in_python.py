@@ -58,7 +58,7 @@ class Steps:
 
 
 def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
-    """Return the parts of each step by device, or under None those of a host without a device."""
+    """Return the parts of each step by device. The key None is a host without a device."""
     steps = Steps(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
@@ -100,7 +100,7 @@ def _device(activities: list[Event], steps: Steps) -> Parts:
 def _idle(
     found: Parts, part: str, gap: Interval, window: Interval, step: int | None, steps: Steps
 ) -> None:
-    """Count a gap in the window for `step`; before the start of `step`, for the host's step."""
+    """Count a gap in the window. The time before the start of `step` counts for the host's step."""
     since, until = gap
     if since < window[0] or until > window[1]:
         return
@@ -139,7 +139,7 @@ def _host(events: list[Event], steps: Steps) -> Parts:
 def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
     """Return the counts of each step by device, and its exposed communication and copies.
 
-    Under None are the operators and gaps of a host without a device.
+    The key None has the operators and gaps of a host without a device.
     """
     steps = Steps(events, step_name)
     if not any(event["cat"] in KERNEL | COPY for event in events):
@@ -162,7 +162,7 @@ def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts
 
 
 def recorded(events: list[Event], device: int | None) -> set[str]:
-    """Return which counts a trace has for a device, or for None, a host without a device."""
+    """Return the counts that a trace has for a device, or for a host without a device (None)."""
     found = {"bubbles", "activities"}
     if device is not None:
         found |= {"kernels", "exposed_communication_ns", "exposed_copy_ns"}
@@ -250,7 +250,10 @@ def _count_launch(
 
 
 def median_step(found: Parts, is_whole: bool) -> int | None:
-    """Return the step of median wall time, of two the shorter, or None for a whole recording."""
+    """Return the median step, or None for a whole recording.
+
+    Of two middle steps, return the shorter.
+    """
     if is_whole:
         return None
     walls = sorted(

@@ -261,7 +261,7 @@ def test_two_files_of_a_rank_have_separate_steps_and_peaks(traces: Traces, tmp_p
             "SELECT rank, step, busy_ns, peak_bytes FROM step_metrics ORDER BY start_ns"
         ).fetchall() == [(0, 0, 30_000, 1000), (0, 0, 31_000, 700)]
         assert connection.sql("SELECT steps, busy_ns, peak_bytes FROM run_metrics").fetchall() == [
-            (2, 30_000, 1000)  # of two steps, the shorter
+            (2, 30_000, 1000)  # the median of two steps is the shorter one
         ]
 
 

@@ -9,7 +9,7 @@ from tests.conftest import Traces
 PARTS = "kernel, memcpy, memset, communication, runtime, data_loader, cpu, other, dur"
 COLUMNS = ", ".join(f"{part}_ns" for part in PARTS.split(", "))
 
-# Results of the plugin's `OverallParser` for each file as recorded, µs.
+# Results in µs of the plugin's `OverallParser` for each unchanged file.
 AS_RECORDED = {
     "v100_resnet50_workers0": [
         (5, 98598, 1941, 90, 0, 2796, 69317, 14091, 1115, 187948),

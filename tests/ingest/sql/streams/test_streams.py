@@ -76,7 +76,7 @@ QUERIES = {  # function in plain Python → the equivalent query
 }
 TRACES = (
     "alexnet_cuda_sync",
-    "h100_qwen1.5-0.5b",  # its graph's kernels have no launch
+    "h100_qwen1.5-0.5b",  # kernels of its graph have no launch
     "mi210_gpu_only",
     "mi300_flux1_graph_replay",
     "mi300_resnet_ddp_rank0",

@@ -32,7 +32,7 @@ class Activity:
 
     @property
     def rate(self) -> float | None:
-        """Bandwidth of a copy, GB/s: as recorded, else bytes divided by duration."""
+        """Bandwidth of a copy in GB/s: the recorded one, else bytes divided by duration."""
         computed = self.bytes / self.ns if self.bytes is not None and self.ns else None
         return float(self.recorded_rate) if self.recorded_rate else computed
 
@@ -43,7 +43,7 @@ class Activity:
 
     @property
     def launched_at(self) -> int:
-        """Start of the launch, ns. The launch must be known."""
+        """Start of the launch in ns. The launch must be known."""
         assert self.call
         return int(self.call["start"])
 
